@@ -1,0 +1,65 @@
+import type { LaunchId, ProjectId, SessionId } from "./ids.ts";
+import type { CanonicalLifecycle } from "./lifecycle.ts";
+
+export const SESSION_KINDS = ["worker", "orchestrator"] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
+
+export const PERMISSION_MODES = ["default", "accept-edits", "bypass"] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** Names a process beyond its pid, which the system uses again. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Opaque start time as the system tells it; equal only for the same process of one boot. */
+  readonly startTime: string;
+  readonly bootId: string;
+}
+
+/** Names one runtime exactly, so that no later command has to search for it. */
+export interface RuntimeHandle {
+  /** The runtime adapter that made it, for example `tmux`. */
+  readonly name: string;
+  /** Immutable id of the runtime's session, for tmux `$3`. */
+  readonly id: string;
+  /** Immutable id of the terminal inside it, for tmux `%4`. */
+  readonly paneId: string;
+  readonly socketPath: string;
+  /** The server process that answers on the socket. */
+  readonly server: ProcessIdentity;
+}
+
+/** What a session was asked to do and with what; a restore starts from the same. */
+export interface SessionMetadata {
+  readonly title: string | null;
+  readonly prompt: string | null;
+  readonly agent: string;
+  readonly agentArgs: readonly string[];
+  readonly model: string | null;
+  readonly permissions: PermissionMode;
+  readonly agentSessionId: string | null;
+  readonly launchId: LaunchId;
+  /** The repository the worktree belongs to: its main working tree, or a bare repository. */
+  readonly repositoryPath: string;
+  readonly branch: string;
+  readonly baseRef: string | null;
+  readonly baseCommit: string | null;
+  readonly workspacePath: string;
+  /** When the worktree was removed, Unix milliseconds; `null` while it may exist. */
+  readonly workspaceFreedAtMs: number | null;
+  readonly runtime: RuntimeHandle | null;
+  readonly process: ProcessIdentity | null;
+  readonly killNote: string | null;
+  readonly configPath: string | null;
+}
+
+export interface SessionRecord {
+  readonly id: SessionId;
+  readonly projectId: ProjectId;
+  readonly issueId: string | null;
+  readonly kind: SessionKind;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly terminatedAtMs: number | null;
+  readonly lifecycle: CanonicalLifecycle;
+  readonly metadata: SessionMetadata;
+}

@@ -1,0 +1,81 @@
+import type { HookEvent } from "../domain/facts.ts";
+import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
+import type { ActivityState } from "../domain/lifecycle.ts";
+import type { PermissionMode } from "../domain/session.ts";
+import type { ToolCheck } from "./tool-check.ts";
+
+/** What an agent can do. The core asks these and never an agent's name. */
+export interface AgentCapabilities {
+  /** The conversation id is chosen by `ao` before the start. */
+  readonly pinsSessionId: boolean;
+  /** A conversation can be taken up again by its id. */
+  readonly resume: boolean;
+  readonly fork: "native" | "prefix" | "none";
+  /** It reports what it does through hooks; without, activity is read from its terminal's output. */
+  readonly hooks: boolean;
+  /** Its hooks carry the text that was submitted. */
+  readonly receipts: boolean;
+}
+
+export interface LaunchRequest {
+  readonly sessionId: SessionId;
+  readonly projectId: ProjectId;
+  readonly launchId: LaunchId;
+  readonly workspacePath: string;
+  readonly dataDir: string;
+  /** A 0700 folder of this launch. */
+  readonly launchDir: string;
+  /** File that holds the prompt, mode 0600; `null` when there is no prompt. */
+  readonly promptFile: string | null;
+  /** The conversation to begin or to take up; `null` when the agent chooses its own. */
+  readonly agentSessionId: string | null;
+  readonly model: string | null;
+  readonly permissions: PermissionMode;
+  /** The user's own arguments for the agent, after `--`. */
+  readonly extraArgs: readonly string[];
+}
+
+export interface LaunchPlan {
+  /** Program and arguments; the program is looked up in the agent's `PATH`. Never carries the prompt. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Private files to write before the start. */
+  readonly files: readonly { readonly path: string; readonly content: string }[];
+  /** How long a death still counts as a failed start, in milliseconds. */
+  readonly settleMs: number;
+}
+
+/** What one hook event means, in the core's words. */
+export interface AgentSignal {
+  readonly activity: ActivityState | null;
+  readonly agentSessionId: string | null;
+  /** The text that was submitted to the agent, when the event is a receipt. */
+  readonly submittedText: string | null;
+}
+
+/** One agent CLI. Behaviour every adapter owes: test/contract/agent.contract.ts. */
+export interface Agent {
+  readonly name: string;
+  readonly capabilities: AgentCapabilities;
+  /** Whether it is installed, looked up in the given `PATH`. Never rejects. */
+  check(path: string): Promise<ToolCheck>;
+  /**
+   * The command that starts a new conversation. Pure.
+   *
+   * @throws AoError usage when the request lacks what this agent needs.
+   */
+  launch(request: LaunchRequest): LaunchPlan;
+  /**
+   * The command that takes the conversation of `request.agentSessionId` up again. Pure.
+   *
+   * @throws AoError agent_session_unknown when the agent cannot resume.
+   */
+  resume(request: LaunchRequest): LaunchPlan;
+  /** Whether the agent still has that conversation, looked up in its own files. */
+  hasConversation(
+    agentSessionId: string,
+    request: { readonly dataDir: string; readonly workspacePath: string },
+  ): Promise<boolean>;
+  /** What a hook event says; `undefined` for one it does not know or cannot read. Pure, never throws. */
+  interpret(event: HookEvent): AgentSignal | undefined;
+}

@@ -1,0 +1,16 @@
+/** Small private files of the data directory: launch files, prompts, settings. */
+export interface Files {
+  /**
+   * Writes a file of mode 0600, its missing folders with 0700, by rename, so that a reader sees the old
+   * content or the new.
+   *
+   * @throws AoError data_dir_unusable when it cannot be written.
+   */
+  write(path: string, content: string): Promise<void>;
+  /** The content, or `undefined` when there is no such file. */
+  read(path: string): Promise<string | undefined>;
+  /** Whether anything is at `path`, a dangling link included. */
+  exists(path: string): Promise<boolean>;
+  /** Removes a folder of `ao`'s own with all it holds, never through a link. Idempotent. */
+  removeTree(path: string): Promise<void>;
+}

@@ -1,0 +1,22 @@
+import type { RuntimeTarget } from "./runtime.ts";
+
+export interface MessageTarget extends RuntimeTarget {
+  /** The agent tells what was submitted to it, so that a delivery can be confirmed. */
+  readonly receipts: boolean;
+}
+
+/** `delivered`: the agent's own evidence carried this text. `unconfirmed`: typed, nothing was heard. */
+export type Delivery = { readonly state: "delivered" } | { readonly state: "unconfirmed" };
+
+/** Brings a message into an agent's terminal. */
+export interface Messenger {
+  /**
+   * Types the text as one paste followed by a separate Enter, then waits up to `timeoutMs` for the
+   * agent's receipt. Any content up to 1 MB arrives byte for byte. Sends to one agent never interleave.
+   *
+   * @throws AoError not_running when the agent is gone.
+   * @throws AoError delivery_failed when the terminal refuses input; nothing was submitted.
+   * @throws AoError runtime_unavailable when the runtime did not answer.
+   */
+  send(target: MessageTarget, text: string, timeoutMs: number): Promise<Delivery>;
+}

@@ -1,0 +1,83 @@
+import type { RuntimeObservation } from "../domain/facts.ts";
+import type { LaunchId, SessionId } from "../domain/ids.ts";
+import type { ProcessIdentity, RuntimeHandle } from "../domain/session.ts";
+import type { ToolCheck } from "./tool-check.ts";
+
+export interface RuntimeSpec {
+  readonly sessionId: SessionId;
+  readonly launchId: LaunchId;
+  /** Resolved path; the agent starts there or not at all. */
+  readonly workspacePath: string;
+  /** A 0700 folder of this launch; the runtime may put its own files there. */
+  readonly launchDir: string;
+  /** The agent's command, its program an absolute path. */
+  readonly argv: readonly string[];
+  /** The whole environment of the agent. Names that are no shell identifiers are dropped. */
+  readonly env: Readonly<Record<string, string>>;
+  /** How long a death still counts as a failed start, in milliseconds. */
+  readonly settleMs: number;
+}
+
+export interface StartedRuntime {
+  readonly handle: RuntimeHandle;
+  readonly process: ProcessIdentity;
+}
+
+/** One runtime as a session remembers it. */
+export interface RuntimeTarget {
+  readonly sessionId: SessionId;
+  readonly launchId: LaunchId;
+  readonly handle: RuntimeHandle;
+  readonly process: ProcessIdentity | null;
+}
+
+/** Where agents run. Behaviour every adapter owes: test/contract/runtime.contract.ts. */
+export interface Runtime {
+  readonly name: string;
+
+  /** Whether the program behind it is there and new enough. Never rejects. */
+  check(): Promise<ToolCheck>;
+
+  /**
+   * Starts the agent in its workspace; resolves when its process has outlived `settleMs`. On failure
+   * nothing of it is left running.
+   *
+   * @throws AoError agent_start_failed when the agent exited within `settleMs`; `details` has
+   *   `exitStatus`, `signal` and the last lines of `output`.
+   * @throws AoError runtime_unavailable when the runtime is missing, too old or did not answer.
+   * @throws AoError operation_in_progress when a runtime of this session id exists already.
+   */
+  create(spec: RuntimeSpec): Promise<StartedRuntime>;
+
+  /**
+   * One look at all of them, with one call to each server. Never rejects: a look that failed is
+   * `probe_failed` for those it concerns. Every target has an answer.
+   */
+  look(targets: readonly RuntimeTarget[]): Promise<ReadonlyMap<SessionId, RuntimeObservation>>;
+
+  /**
+   * Ends the agent with its whole process tree, TERM first and KILL within 5 s, then the runtime.
+   * Idempotent: ending what is gone resolves.
+   *
+   * @throws AoError runtime_unavailable when it could not look, nothing was signalled.
+   * @throws AoError teardown_incomplete when something still lives; `details.left` says what.
+   */
+  destroy(target: RuntimeTarget): Promise<void>;
+
+  /**
+   * The last `lines` lines of the screen and its history, oldest first, without trailing blank lines.
+   *
+   * @throws AoError not_running when the runtime is gone.
+   * @throws AoError runtime_unavailable when it did not answer.
+   */
+  capture(target: RuntimeTarget, lines: number): Promise<readonly string[]>;
+
+  /** The command that attaches a terminal to it. */
+  attachArgv(handle: RuntimeHandle): readonly string[];
+
+  /** The command that moves the surrounding client to it, or `undefined` when `env` is not inside its server. */
+  switchArgv(
+    handle: RuntimeHandle,
+    env: Readonly<Record<string, string | undefined>>,
+  ): readonly string[] | undefined;
+}
