@@ -1,21 +1,28 @@
 import type { Reporter, TestModule } from "vitest/node";
 
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+function countModule(module: TestModule): Count {
+  const states = [...module.children.allTests()].map((test) => test.result().state);
+  const of = (wanted: string) => states.filter((state) => state === wanted).length;
+  const failed = of("failed");
+  // A file that failed outside of a test, in a hook or while loading, counts as one failure.
+  const failedOutside = failed === 0 && !module.ok() ? 1 : 0;
+  return { passed: of("passed"), failed: failed + failedOutside, skipped: of("skipped") + of("pending") };
+}
+
 /** Ends a run with one plain line, `N passed, N failed, N skipped`, for tools that read test output. */
-export default function summaryReporter(): Reporter {
+export function summaryReporter(): Reporter {
   return {
-    onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-      const count = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
-      for (const module of modules) {
-        let failedHere = 0;
-        for (const test of module.children.allTests()) {
-          const { state } = test.result();
-          if (state === "passed") count.passed += 1;
-          else if (state === "failed") failedHere += 1;
-          else count.skipped += 1;
-        }
-        count.failed += failedHere > 0 || module.ok() ? failedHere : 1;
-      }
-      process.stdout.write(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`);
+    onTestRunEnd(modules, unhandledErrors): void {
+      const counts = modules.map(countModule);
+      const sum = (key: keyof Count) => counts.reduce((total, count) => total + count[key], 0);
+      const failed = sum("failed") + unhandledErrors.length;
+      process.stdout.write(`\n${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped\n`);
     },
   };
 }
