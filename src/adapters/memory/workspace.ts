@@ -1,0 +1,181 @@
+import { AoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { CreatedWorkspace, Workspace, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+
+type Method = "create" | "restore" | "inspect" | "destroy" | "undoCreate";
+
+/** The workspace port without git, with the levers a test pulls. */
+export interface MemoryWorkspace extends Workspace {
+  /** One entry a call, in order: `workspace.<method> <session>`. Shared when the caller passed one. */
+  readonly log: string[];
+  /** Gives the workspace at `path` something to lose: inspect reports it and destroy refuses. */
+  refuse(path: string, findings?: readonly WorkspaceFinding[]): void;
+  /** Takes `refuse` back. */
+  allow(path: string): void;
+  /** The next call of `method` is logged, changes nothing and throws `error`. */
+  failNext(method: Method, error: Error): void;
+  /** Whether a workspace is at `path`. */
+  exists(path: string): boolean;
+  /** Removes the workspace at `path` as a person with `rm -rf` would. */
+  vanish(path: string): void;
+  addBranch(repositoryPath: string, branch: string): void;
+  removeBranch(repositoryPath: string, branch: string): void;
+  /** Branches of one repository, sorted. */
+  branches(repositoryPath: string): readonly string[];
+}
+
+interface Place {
+  readonly sessionId: SessionId;
+  readonly repositoryPath: string;
+  readonly branch: string;
+}
+
+const UNTRACKED: WorkspaceFinding = {
+  kind: "untracked",
+  detail: "1 untracked file",
+  items: ["notes.txt"],
+  count: 1,
+};
+
+const BASE_COMMIT = "0".repeat(40);
+
+/** An in-memory twin of the git worktree adapter; passes the same contract. */
+export function memoryWorkspace(options: { readonly log?: string[] } = {}): MemoryWorkspace {
+  const log = options.log ?? [];
+  const places = new Map<string, Place>();
+  const kept = new Map<string, readonly WorkspaceFinding[]>();
+  const branches = new Map<string, Set<string>>();
+  const failures = new Map<Method, Error[]>();
+
+  const branchesOf = (repositoryPath: string): Set<string> => {
+    const known = branches.get(repositoryPath) ?? new Set<string>();
+    branches.set(repositoryPath, known);
+    return known;
+  };
+
+  const enter = (method: Method, ref: WorkspaceRef): void => {
+    log.push(`workspace.${method} ${ref.sessionId}`);
+    const failure = failures.get(method)?.shift();
+    if (failure !== undefined) throw failure;
+  };
+
+  const place = (spec: WorkspaceSpec): void => {
+    refuseTakenBranch(places, spec);
+    const { sessionId, repositoryPath, branch } = spec;
+    places.set(spec.path, { sessionId, repositoryPath, branch });
+  };
+
+  const findings = (ref: WorkspaceRef): readonly WorkspaceFinding[] => {
+    const there = places.get(ref.path);
+    if (there === undefined) return [];
+    refuseStranger(there, ref);
+    return kept.get(ref.path) ?? [];
+  };
+
+  const free = (ref: WorkspaceRef): void => {
+    const found = findings(ref);
+    if (found.length > 0) throw dirty(ref, found);
+    places.delete(ref.path);
+  };
+
+  return {
+    log,
+    refuse: (path, found = [UNTRACKED]) => void kept.set(path, found),
+    allow: (path) => void kept.delete(path),
+    failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
+    exists: (path) => places.has(path),
+    vanish: (path) => void places.delete(path),
+    addBranch: (repositoryPath, branch) => void branchesOf(repositoryPath).add(branch),
+    removeBranch: (repositoryPath, branch) => void branchesOf(repositoryPath).delete(branch),
+    branches: (repositoryPath) => [...branchesOf(repositoryPath)].sort(),
+
+    check: async () => ({ kind: "ok", version: "2.39.5", path: "/usr/bin/git" }),
+
+    async create(spec) {
+      enter("create", spec);
+      refuseBadBranch(spec.branch);
+      if (places.has(spec.path)) throw taken(spec.path);
+      place(spec);
+      const known = branchesOf(spec.repositoryPath);
+      const branchCreated = !known.has(spec.branch);
+      known.add(spec.branch);
+      return created(spec, branchCreated);
+    },
+
+    async restore(spec) {
+      enter("restore", spec);
+      const there = places.get(spec.path);
+      if (there !== undefined) {
+        refuseStranger(there, spec);
+        return created({ ...spec, branch: there.branch }, false);
+      }
+      if (!branchesOf(spec.repositoryPath).has(spec.branch)) throw branchGone(spec);
+      place(spec);
+      return created(spec, false);
+    },
+
+    async inspect(ref) {
+      enter("inspect", ref);
+      return findings(ref);
+    },
+
+    async destroy(ref) {
+      enter("destroy", ref);
+      free(ref);
+    },
+
+    async undoCreate(ref, made) {
+      enter("undoCreate", ref);
+      free(ref);
+      if (made.branchCreated) branchesOf(ref.repositoryPath).delete(made.branch);
+    },
+  };
+}
+
+function created(spec: WorkspaceSpec, branchCreated: boolean): CreatedWorkspace {
+  const baseRef = branchCreated ? (spec.baseRef ?? spec.defaultBranch ?? "main") : spec.branch;
+  return {
+    path: spec.path,
+    branch: spec.branch,
+    branchCreated,
+    baseRef,
+    baseCommit: BASE_COMMIT,
+    warnings: [],
+  };
+}
+
+function refuseBadBranch(branch: string): void {
+  if (!/^-|\.\.|[\s~^:?*[\\]|^$/.test(branch)) return;
+  throw new AoError("branch_invalid", `branch name ${JSON.stringify(branch)} is not valid`);
+}
+
+function refuseTakenBranch(places: ReadonlyMap<string, Place>, spec: WorkspaceSpec): void {
+  for (const [path, there] of places) {
+    if (there.repositoryPath !== spec.repositoryPath || there.branch !== spec.branch) continue;
+    throw new AoError("branch_in_use", `branch ${spec.branch} is checked out at ${path}`, {
+      details: { path, branch: spec.branch },
+    });
+  }
+}
+
+function refuseStranger(there: Place, ref: WorkspaceRef): void {
+  if (there.sessionId === ref.sessionId && there.repositoryPath === ref.repositoryPath) return;
+  throw new AoError("workspace_unsafe_path", `${ref.path} is not the worktree of session ${ref.sessionId}`, {
+    details: { path: ref.path },
+  });
+}
+
+function taken(path: string): AoError {
+  return new AoError("workspace_exists", `something is at ${path} already`, { details: { path } });
+}
+
+function branchGone(spec: WorkspaceSpec): AoError {
+  return new AoError("branch_missing", `branch ${spec.branch} is gone`, { details: { branch: spec.branch } });
+}
+
+function dirty(ref: WorkspaceRef, findings: readonly WorkspaceFinding[]): AoError {
+  return new AoError("workspace_dirty", `workspace ${ref.path} holds work: ${findings[0]?.detail}`, {
+    details: { path: ref.path, findings },
+  });
+}
