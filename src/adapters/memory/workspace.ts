@@ -40,45 +40,28 @@ const UNTRACKED: WorkspaceFinding = {
 
 const BASE_COMMIT = "0".repeat(40);
 
+interface World {
+  readonly log: string[];
+  readonly places: Map<string, Place>;
+  readonly kept: Map<string, readonly WorkspaceFinding[]>;
+  readonly branches: Map<string, Set<string>>;
+  readonly failures: Map<Method, Error[]>;
+}
+
 /** An in-memory twin of the git worktree adapter; passes the same contract. */
 export function memoryWorkspace(options: { readonly log?: string[] } = {}): MemoryWorkspace {
-  const log = options.log ?? [];
-  const places = new Map<string, Place>();
-  const kept = new Map<string, readonly WorkspaceFinding[]>();
-  const branches = new Map<string, Set<string>>();
-  const failures = new Map<Method, Error[]>();
-
-  const branchesOf = (repositoryPath: string): Set<string> => {
-    const known = branches.get(repositoryPath) ?? new Set<string>();
-    branches.set(repositoryPath, known);
-    return known;
+  const world: World = {
+    log: options.log ?? [],
+    places: new Map(),
+    kept: new Map(),
+    branches: new Map(),
+    failures: new Map(),
   };
+  return { ...levers(world), ...port(world) };
+}
 
-  const enter = (method: Method, ref: WorkspaceRef): void => {
-    log.push(`workspace.${method} ${ref.sessionId}`);
-    const failure = failures.get(method)?.shift();
-    if (failure !== undefined) throw failure;
-  };
-
-  const place = (spec: WorkspaceSpec): void => {
-    refuseTakenBranch(places, spec);
-    const { sessionId, repositoryPath, branch } = spec;
-    places.set(spec.path, { sessionId, repositoryPath, branch });
-  };
-
-  const findings = (ref: WorkspaceRef): readonly WorkspaceFinding[] => {
-    const there = places.get(ref.path);
-    if (there === undefined) return [];
-    refuseStranger(there, ref);
-    return kept.get(ref.path) ?? [];
-  };
-
-  const free = (ref: WorkspaceRef): void => {
-    const found = findings(ref);
-    if (found.length > 0) throw dirty(ref, found);
-    places.delete(ref.path);
-  };
-
+function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
+  const { log, places, kept, failures } = world;
   return {
     log,
     refuse: (path, found = [UNTRACKED]) => void kept.set(path, found),
@@ -86,51 +69,86 @@ export function memoryWorkspace(options: { readonly log?: string[] } = {}): Memo
     failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
     exists: (path) => places.has(path),
     vanish: (path) => void places.delete(path),
-    addBranch: (repositoryPath, branch) => void branchesOf(repositoryPath).add(branch),
-    removeBranch: (repositoryPath, branch) => void branchesOf(repositoryPath).delete(branch),
-    branches: (repositoryPath) => [...branchesOf(repositoryPath)].sort(),
+    addBranch: (repositoryPath, branch) => void branchesOf(world, repositoryPath).add(branch),
+    removeBranch: (repositoryPath, branch) => void branchesOf(world, repositoryPath).delete(branch),
+    branches: (repositoryPath) => [...branchesOf(world, repositoryPath)].sort(),
+  };
+}
 
+function port(world: World): Workspace {
+  return {
     check: async () => ({ kind: "ok", version: "2.39.5", path: "/usr/bin/git" }),
 
     async create(spec) {
-      enter("create", spec);
+      enter(world, "create", spec);
       refuseBadBranch(spec.branch);
-      if (places.has(spec.path)) throw taken(spec.path);
-      place(spec);
-      const known = branchesOf(spec.repositoryPath);
+      if (world.places.has(spec.path)) throw taken(spec.path);
+      settle(world, spec);
+      const known = branchesOf(world, spec.repositoryPath);
       const branchCreated = !known.has(spec.branch);
       known.add(spec.branch);
       return created(spec, branchCreated);
     },
 
     async restore(spec) {
-      enter("restore", spec);
-      const there = places.get(spec.path);
+      enter(world, "restore", spec);
+      const there = world.places.get(spec.path);
       if (there !== undefined) {
         refuseStranger(there, spec);
         return created({ ...spec, branch: there.branch }, false);
       }
-      if (!branchesOf(spec.repositoryPath).has(spec.branch)) throw branchGone(spec);
-      place(spec);
+      if (!branchesOf(world, spec.repositoryPath).has(spec.branch)) throw branchGone(spec);
+      settle(world, spec);
       return created(spec, false);
     },
 
     async inspect(ref) {
-      enter("inspect", ref);
-      return findings(ref);
+      enter(world, "inspect", ref);
+      return findings(world, ref);
     },
 
     async destroy(ref) {
-      enter("destroy", ref);
-      free(ref);
+      enter(world, "destroy", ref);
+      free(world, ref);
     },
 
     async undoCreate(ref, made) {
-      enter("undoCreate", ref);
-      free(ref);
-      if (made.branchCreated) branchesOf(ref.repositoryPath).delete(made.branch);
+      enter(world, "undoCreate", ref);
+      free(world, ref);
+      if (made.branchCreated) branchesOf(world, ref.repositoryPath).delete(made.branch);
     },
   };
+}
+
+function branchesOf(world: World, repositoryPath: string): Set<string> {
+  const known = world.branches.get(repositoryPath) ?? new Set<string>();
+  world.branches.set(repositoryPath, known);
+  return known;
+}
+
+function enter(world: World, method: Method, ref: WorkspaceRef): void {
+  world.log.push(`workspace.${method} ${ref.sessionId}`);
+  const failure = world.failures.get(method)?.shift();
+  if (failure !== undefined) throw failure;
+}
+
+function settle(world: World, spec: WorkspaceSpec): void {
+  refuseTakenBranch(world.places, spec);
+  const { sessionId, repositoryPath, branch } = spec;
+  world.places.set(spec.path, { sessionId, repositoryPath, branch });
+}
+
+function findings(world: World, ref: WorkspaceRef): readonly WorkspaceFinding[] {
+  const there = world.places.get(ref.path);
+  if (there === undefined) return [];
+  refuseStranger(there, ref);
+  return world.kept.get(ref.path) ?? [];
+}
+
+function free(world: World, ref: WorkspaceRef): void {
+  const found = findings(world, ref);
+  if (found.length > 0) throw dirty(ref, found);
+  world.places.delete(ref.path);
 }
 
 function created(spec: WorkspaceSpec, branchCreated: boolean): CreatedWorkspace {
