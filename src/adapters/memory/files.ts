@@ -1,0 +1,34 @@
+import { dirname } from "node:path";
+import { AoError } from "../../domain/errors.ts";
+import type { Files } from "../../ports/files.ts";
+
+/** Files in memory, with a look inside for tests. */
+export interface MemoryFiles extends Files {
+  /** The paths of all files, sorted. */
+  paths(): readonly string[];
+}
+
+function ancestors(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...ancestors(parent)];
+}
+
+/** A file tree in memory. Folders exist while a file is below them; there are no links. */
+export function memoryFiles(initial: Readonly<Record<string, string>> = {}): MemoryFiles {
+  const contents = new Map(Object.entries(initial));
+  const below = (path: string) => [...contents.keys()].filter((file) => file.startsWith(`${path}/`));
+
+  return {
+    async write(path, content) {
+      const blocked = below(path).length > 0 || ancestors(path).some((folder) => contents.has(folder));
+      if (blocked) throw new AoError("data_dir_unusable", `cannot write ${path}`);
+      contents.set(path, content);
+    },
+    read: async (path) => contents.get(path),
+    exists: async (path) => contents.has(path) || below(path).length > 0,
+    async removeTree(path) {
+      for (const file of [path, ...below(path)]) contents.delete(file);
+    },
+    paths: () => [...contents.keys()].sort(),
+  };
+}

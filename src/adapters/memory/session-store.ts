@@ -1,0 +1,120 @@
+import { AoError } from "../../domain/errors.ts";
+import type { ProjectId, SessionId } from "../../domain/ids.ts";
+import type { Project } from "../../domain/project.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { SessionStore } from "../../ports/session-store.ts";
+
+interface State {
+  readonly sessions: Map<SessionId, SessionRecord>;
+  readonly projects: Map<ProjectId, Project>;
+  readonly settings: Map<string, string>;
+}
+
+type Rows = Omit<SessionStore, "transaction" | "allocateSessionNumber" | "close">;
+
+function splitId(id: SessionId): { readonly prefix: string; readonly number: number } {
+  const dash = id.lastIndexOf("-");
+  return { prefix: id.slice(0, dash), number: Number(id.slice(dash + 1)) };
+}
+
+const byText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+
+function byCreation(a: SessionRecord, b: SessionRecord): number {
+  return a.createdAtMs - b.createdAtMs || splitId(a.id).number - splitId(b.id).number || byText(a.id, b.id);
+}
+
+function copyOf(state: State): State {
+  return {
+    sessions: new Map(state.sessions),
+    projects: new Map(state.projects),
+    settings: new Map(state.settings),
+  };
+}
+
+function highestNumber(state: State, prefix: string): number {
+  const ids = [...state.sessions.keys()].map(splitId).filter((id) => id.prefix === prefix);
+  return Math.max(0, ...ids.map((id) => id.number));
+}
+
+function sessionRows(current: () => State): Pick<Rows, "get" | "list" | "insert" | "save"> {
+  return {
+    get: (id) => structuredClone(current().sessions.get(id)),
+    list: (projectId) =>
+      [...current().sessions.values()]
+        .filter((record) => projectId === undefined || record.projectId === projectId)
+        .sort(byCreation)
+        .map((record) => structuredClone(record)),
+    insert(record) {
+      if (current().sessions.has(record.id)) return false;
+      current().sessions.set(record.id, structuredClone(record));
+      return true;
+    },
+    save(record, readRevision) {
+      if (current().sessions.get(record.id)?.lifecycle.revision !== readRevision) return false;
+      current().sessions.set(record.id, structuredClone(record));
+      return true;
+    },
+  };
+}
+
+function projectRows(current: () => State): Omit<Rows, "get" | "list" | "insert" | "save"> {
+  const ofRepository = (path: string) =>
+    [...current().projects.values()].find((project) => project.repositoryPath === path);
+  return {
+    project: (id) => structuredClone(current().projects.get(id)),
+    projectOfRepository: (path) => structuredClone(ofRepository(path)),
+    projects: () =>
+      [...current().projects.values()]
+        .sort((a, b) => byText(a.id, b.id))
+        .map((project) => structuredClone(project)),
+    insertProject(project) {
+      if (current().projects.has(project.id) || ofRepository(project.repositoryPath)) return false;
+      current().projects.set(project.id, structuredClone(project));
+      return true;
+    },
+    removeProject: (id) => current().projects.delete(id),
+    rememberOnce(key, value) {
+      const stored = current().settings.get(key) ?? value;
+      current().settings.set(key, stored);
+      return stored;
+    },
+  };
+}
+
+/** A session store in memory: nothing outlives the object, everything else is as with a file. */
+export function memorySessionStore(): SessionStore {
+  const numbers = new Map<string, number>();
+  let state: State = { sessions: new Map(), projects: new Map(), settings: new Map() };
+  let inTransaction = false;
+
+  function refuseInTransaction(what: string): void {
+    if (inTransaction) throw new AoError("internal", `${what} inside a transaction of the session store`);
+  }
+
+  return {
+    ...sessionRows(() => state),
+    ...projectRows(() => state),
+    transaction(work) {
+      refuseInTransaction("a transaction");
+      const before = copyOf(state);
+      inTransaction = true;
+      try {
+        const result = work();
+        if (result instanceof Promise) throw new TypeError("work of a transaction cannot be asynchronous");
+        return result;
+      } catch (error) {
+        state = before;
+        throw error;
+      } finally {
+        inTransaction = false;
+      }
+    },
+    allocateSessionNumber(prefix) {
+      refuseInTransaction("a session number is allocated");
+      const number = Math.max(numbers.get(prefix) ?? 0, highestNumber(state, prefix)) + 1;
+      numbers.set(prefix, number);
+      return number;
+    },
+    close: () => undefined,
+  };
+}
