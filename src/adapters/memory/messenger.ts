@@ -1,0 +1,47 @@
+import { AoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
+
+/**
+ * How an agent takes messages: `answers` hears and, when it has receipts, confirms; `deaf` hears but
+ * never confirms; `refuses` takes no input; `gone` does not run.
+ */
+export type MemoryListener = "answers" | "deaf" | "refuses" | "gone";
+
+/** The messenger port without a terminal, with the levers a test pulls. */
+export interface MemoryMessenger extends Messenger {
+  /** One entry a call, in order: `messenger.send <session>`. Shared when the caller passed one. */
+  readonly log: string[];
+  /** What reached an agent, in order. */
+  readonly sent: readonly { readonly target: MessageTarget; readonly text: string }[];
+  /** How a session's agent takes messages from now on; `answers` until told otherwise. */
+  setListener(sessionId: SessionId, listener: MemoryListener): void;
+  /** The next `send` is logged, reaches nobody and throws `error`. */
+  failNext(error: Error): void;
+}
+
+/** An in-memory twin of the tmux messenger; passes the same contract. */
+export function memoryMessenger(options: { readonly log?: string[] } = {}): MemoryMessenger {
+  const log = options.log ?? [];
+  const sent: { readonly target: MessageTarget; readonly text: string }[] = [];
+  const listeners = new Map<SessionId, MemoryListener>();
+  const failures: Error[] = [];
+  return {
+    log,
+    sent,
+    setListener: (sessionId, listener) => void listeners.set(sessionId, listener),
+    failNext: (error) => void failures.push(error),
+    async send(target, text) {
+      log.push(`messenger.send ${target.sessionId}`);
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      const listener = listeners.get(target.sessionId) ?? "answers";
+      if (listener === "gone") throw new AoError("not_running", `the agent of ${target.sessionId} is gone`);
+      if (listener === "refuses") {
+        throw new AoError("delivery_failed", `the terminal of ${target.sessionId} takes no input`);
+      }
+      sent.push({ target, text });
+      return { state: target.receipts && listener === "answers" ? "delivered" : "unconfirmed" };
+    },
+  };
+}
