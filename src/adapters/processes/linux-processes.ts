@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { EnvMarker } from "../../ports/process-table.ts";
+import { isThere } from "./is-there.ts";
+import { parseStat } from "./linux-stat.ts";
+import type { ProcessRow, ProcessSource, Sighting } from "./process-source.ts";
+
+const PID = /^[1-9]\d*$/;
+/** What the kernel puts behind the link text of a removed directory (proc(5), /proc/pid/cwd). */
+const DELETED = " (deleted)";
+
+/** The file's content, or `undefined` when it may not be read or went away with its process. */
+function readOrNot<Content>(read: () => Content): Content | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ESRCH";
+}
+
+function sightOne(procRoot: string, pid: number): Sighting {
+  try {
+    const row = parseStat(readFileSync(join(procRoot, String(pid), "stat"), "utf8"));
+    return row === undefined ? { kind: "unreadable" } : { kind: "seen", row };
+  } catch (error) {
+    // A /proc mounted with hidepid has no entry for the processes of others, which are alive all the same.
+    return isGone(error) && !isThere(pid) ? { kind: "absent" } : { kind: "unreadable" };
+  }
+}
+
+function listPids(procRoot: string): number[] {
+  return readdirSync(procRoot)
+    .filter((name) => PID.test(name))
+    .map(Number);
+}
+
+function listRows(procRoot: string): ProcessRow[] {
+  return listPids(procRoot).flatMap((pid) => {
+    const sighting = sightOne(procRoot, pid);
+    return sighting.kind === "seen" ? [sighting.row] : [];
+  });
+}
+
+function holdsMarker(procRoot: string, pid: number, marker: Buffer): boolean {
+  const environ = readOrNot(() => readFileSync(join(procRoot, String(pid), "environ")));
+  return environ !== undefined && Buffer.concat([Buffer.of(0), environ, Buffer.of(0)]).includes(marker);
+}
+
+function workingDirectory(procRoot: string, pid: number): string | undefined {
+  const path = readOrNot(() => readlinkSync(join(procRoot, String(pid), "cwd")));
+  return path?.endsWith(DELETED) && !existsSync(path) ? path.slice(0, -DELETED.length) : path;
+}
+
+function workingDirectories(procRoot: string): ReadonlyMap<number, string> {
+  return new Map(
+    listPids(procRoot).flatMap((pid): [number, string][] => {
+      const path = workingDirectory(procRoot, pid);
+      return path === undefined ? [] : [[pid, path]];
+    }),
+  );
+}
+
+/**
+ * Processes as `/proc` shows them (proc(5), Linux 5.15), read without any child process. An environment is
+ * the one the program started with. `procRoot` is for tests.
+ */
+export function linuxProcesses(procRoot = "/proc"): ProcessSource {
+  return {
+    bootId: async () => readFileSync(join(procRoot, "sys/kernel/random/boot_id"), "utf8").trim(),
+    sight: async (pids) => new Map(pids.map((pid) => [pid, sightOne(procRoot, pid)])),
+    all: async () => listRows(procRoot),
+    marked: async ({ name, value }: EnvMarker) => {
+      const marker = Buffer.from(`\0${name}=${value}\0`);
+      return new Set(listPids(procRoot).filter((pid) => holdsMarker(procRoot, pid, marker)));
+    },
+    workingDirectories: async () => workingDirectories(procRoot),
+  };
+}
