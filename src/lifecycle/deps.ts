@@ -1,0 +1,36 @@
+import type { Agent } from "../ports/agent.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Files } from "../ports/files.ts";
+import type { IdSource } from "../ports/ids.ts";
+import type { Inbox } from "../ports/inbox.ts";
+import type { Messenger } from "../ports/messenger.ts";
+import type { ProcessTable } from "../ports/process-table.ts";
+import type { Programs } from "../ports/programs.ts";
+import type { Repositories } from "../ports/repositories.ts";
+import type { Runtime } from "../ports/runtime.ts";
+import type { SessionStore } from "../ports/session-store.ts";
+import type { Workspace } from "../ports/workspace.ts";
+
+/** Everything the session commands work with. A use case names the part it needs with `Pick`. */
+export interface SessionDeps {
+  readonly store: SessionStore;
+  readonly runtime: Runtime;
+  readonly workspace: Workspace;
+  readonly repositories: Repositories;
+  /** Agent adapters by name. */
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly messenger: Messenger;
+  readonly inbox: Inbox;
+  readonly processes: ProcessTable;
+  readonly programs: Programs;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** Resolved path of the data directory. */
+  readonly dataDir: string;
+  /** The environment `ao` was called with. */
+  readonly callerEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** Told what a long command is about to do, for a spinner. One short phrase, for example `starting agent`. */
+export type OnStep = (step: string) => void;
