@@ -1,0 +1,166 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execa } from "execa";
+import { DEMO_ISSUES, type DemoIssue } from "./demo-issues.ts";
+import { type DemoShell, demoShell } from "./demo-shell.ts";
+import { throwawayRepository } from "./throwaway-repository.ts";
+import { type Watched, watchStatuses } from "./watch-statuses.ts";
+
+const TURN_TIMEOUT_MS = 20_000;
+
+export interface DemoOptions {
+  /** Leaves the repository and two live sessions to play with. */
+  readonly keep: boolean;
+  readonly color: boolean;
+  readonly live: boolean;
+  readonly write: (text: string) => void;
+}
+
+interface Stage extends DemoOptions {
+  readonly root: string;
+  readonly repository: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly shell: DemoShell;
+}
+
+/** The caller's environment without what would lead the demo to the caller's own sessions and settings. */
+function demoEnvironment(root: string): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(AO_|TMUX|GIT_)/.test(name));
+  return {
+    ...Object.fromEntries(own),
+    AO_DATA_DIR: join(root, "data"),
+    XDG_RUNTIME_DIR: root,
+    XDG_CONFIG_HOME: join(root, "config"),
+  };
+}
+
+async function openStage(options: DemoOptions): Promise<Stage> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "ao-demo-")));
+  const repository = join(root, "shop");
+  const env = demoEnvironment(root);
+  await throwawayRepository(repository, env);
+  const shell = demoShell({ cwd: repository, env, color: options.color, write: options.write });
+  return { ...options, root, repository, env, shell };
+}
+
+const hasStatus = (sessions: readonly Watched[], id: string, ...statuses: readonly string[]) =>
+  sessions.some((session) => session.id === id && statuses.includes(session.status));
+
+function until(stage: Stage, isDone: (sessions: readonly Watched[]) => boolean): Promise<void> {
+  return watchStatuses({ ...stage, isDone, timeoutMs: TURN_TIMEOUT_MS });
+}
+
+async function spawnAll(stage: Stage): Promise<ReadonlyMap<DemoIssue, string>> {
+  const spawned = await Promise.all(
+    DEMO_ISSUES.map(async (issue) => {
+      const args = [
+        "spawn",
+        issue.issue,
+        "--title",
+        issue.title,
+        "--agent",
+        "embedded",
+        "--prompt-file",
+        "-",
+      ];
+      const { stdout } = await stage.shell.show(args, issue.prompt);
+      return [issue, /^SESSION=(.+)$/m.exec(stdout)?.[1] ?? ""] as const;
+    }),
+  );
+  return new Map(spawned);
+}
+
+async function countOf(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const { stdout } = await execa(command, args, { env, extendEnv: false, reject: false, timeout: 10_000 });
+  return stdout.split("\n").filter((text) => text !== "").length;
+}
+
+async function closingTable(stage: Stage): Promise<void> {
+  const { stdout } = await stage.shell.run(["list", "--json", "--include-terminated"]);
+  const { data } = JSON.parse(stdout) as {
+    readonly data: readonly (Watched & {
+      readonly isTerminated: boolean;
+      readonly runtime: { readonly socketPath: string } | null;
+    })[];
+  };
+  const socket = data.find((session) => session.runtime !== null)?.runtime?.socketPath ?? "";
+  const git = (...args: readonly string[]) => countOf("git", ["-C", stage.repository, ...args], stage.env);
+  const rows = [
+    ["sessions", `${data.length}`, `${data.filter((session) => !session.isTerminated).length} live`],
+    ["branches", `${await git("branch", "--list", "feat/*")}`, "kept, with every commit"],
+    ["worktrees", `${(await git("worktree", "list")) - 1}`, "of live sessions, or with work in them"],
+    [
+      "tmux sessions",
+      `${await countOf("tmux", ["-S", socket, "list-sessions", "-F", "#{session_id}"], stage.env)}`,
+      "one for each live session",
+    ],
+  ] as const;
+  for (const [what, count, note] of rows) stage.write(`  ${what.padEnd(14)} ${count.padStart(3)}  ${note}\n`);
+}
+
+async function play(stage: Stage): Promise<void> {
+  const { shell } = stage;
+  shell.say(`A throwaway repository with three commits: ${stage.repository}`);
+  shell.say("Three sessions at once, each with its own branch, worktree and tmux session:");
+  const ids = await spawnAll(stage);
+  const [first = "", second = "", third = ""] = ids.values();
+  await until(stage, (all) => [...ids].every(([issue, id]) => hasStatus(all, id, issue.restsAs)));
+  await shell.show(["list"]);
+
+  shell.say("One of them asks a question. A message answers it:");
+  await shell.show(["send", third, "Use euros, please"]);
+  await until(stage, (all) => hasStatus(all, third, "idle"));
+
+  shell.say("Kill a session whose work is committed: its worktree is freed, its branch stays.");
+  await shell.show(["kill", second]);
+  shell.say("Restore it: the same worktree, branch and conversation.");
+  await shell.show(["restore", second]);
+  await until(stage, (all) => hasStatus(all, second, "idle"));
+
+  shell.say("Kill a session with a draft that is not committed: it ends, and nothing is thrown away.");
+  await shell.show(["kill", first]);
+  await shell.show(["kill", second]);
+  shell.say("Clean up: what holds work is skipped, with the reason.");
+  await shell.show(["cleanup"]);
+  shell.say("Bring the first one back and let it finish; then nothing holds it any more.");
+  await shell.show(["restore", first]);
+  await until(stage, (all) => hasStatus(all, first, "idle"));
+  await shell.show(["send", first, "commit Keep the draft"]);
+  await until(stage, (all) => hasStatus(all, first, "idle"));
+  if (!stage.keep) await shell.show(["kill", first, third]);
+  await shell.show(["list", "--include-terminated"]);
+
+  shell.say("What exists now:");
+  await closingTable(stage);
+}
+
+async function strike(stage: Stage): Promise<void> {
+  const { stdout } = await stage.shell.run(["list", "--json"]);
+  const { data } = JSON.parse(stdout || '{"data":[]}') as { readonly data: readonly Watched[] };
+  for (const { id } of data) await stage.shell.run(["kill", "--keep-worktree", id]);
+  await rm(stage.root, { recursive: true, force: true });
+}
+
+/** Plays the main job on a throwaway repository with the embedded agent, in well under 30 s. */
+export async function runDemo(options: DemoOptions): Promise<void> {
+  const stage = await openStage(options);
+  try {
+    await play(stage);
+  } catch (error) {
+    await strike(stage);
+    throw error;
+  }
+  if (!options.keep) {
+    await strike(stage);
+    stage.shell.say(
+      "The repository and its sessions were removed. `ao demo --keep` leaves them to play with.",
+    );
+    return;
+  }
+  stage.shell.say("Left to play with:");
+  options.write(`  cd ${stage.repository}\n`);
+  options.write(`  export AO_DATA_DIR=${stage.env["AO_DATA_DIR"]}\n`);
+  options.write("  ao list\n");
+  options.write(`When done: ao kill the sessions, then rm -rf ${stage.root}\n`);
+}
