@@ -1,0 +1,70 @@
+import { type Stats, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { AoError } from "../../domain/errors.ts";
+
+/** Looked for in each folder, in this order; the last two are the earlier programs' names. */
+const FILE_NAMES = ["ao.yaml", "ao.yml", "agent-orchestrator.yaml", "agent-orchestrator.yml"] as const;
+
+export interface ConfigLookup {
+  /** From `--config`, relative to `cwd`. */
+  readonly explicitPath: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string | undefined;
+}
+
+function fileAt(path: string): Stats | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? stats : undefined;
+}
+
+/** A file that somebody else owns could run its `postCreate` commands as this user. */
+function assertOwn(path: string, stats: Stats): void {
+  const uid = process.getuid?.();
+  if (uid === undefined || stats.uid === uid || stats.uid === 0) return;
+  throw new AoError("config_invalid", `configuration ${path} belongs to another user`, {
+    hint: `read it, then name it: --config ${path}`,
+    details: { path },
+  });
+}
+
+function named(path: string, by: string): string {
+  if (fileAt(path)) return path;
+  throw new AoError("config_invalid", `no configuration file at ${path} (from ${by})`, {
+    hint: "see where ao looks: ao config path --help",
+    details: { path },
+  });
+}
+
+function searchUpward(start: string): string | undefined {
+  for (let directory = resolve(start); ; directory = dirname(directory)) {
+    for (const name of FILE_NAMES) {
+      const path = join(directory, name);
+      const stats = fileAt(path);
+      if (stats === undefined) continue;
+      assertOwn(path, stats);
+      return path;
+    }
+    if (dirname(directory) === directory) return undefined;
+  }
+}
+
+function userFile(lookup: ConfigLookup): string | undefined {
+  const xdg = lookup.env["XDG_CONFIG_HOME"];
+  const base = xdg?.startsWith("/") ? xdg : lookup.home && join(lookup.home, ".config");
+  const path = base && join(base, "ao", "config.yaml");
+  return path && fileAt(path) ? path : undefined;
+}
+
+/**
+ * The configuration file to use, absolute: `--config`, `AO_CONFIG_PATH`, upward from the working
+ * directory, then `$XDG_CONFIG_HOME/ao/config.yaml`. `undefined` when there is none.
+ *
+ * @throws AoError config_invalid when a named file is missing, or a found one belongs to another user.
+ */
+export function findConfigFile(lookup: ConfigLookup): string | undefined {
+  if (lookup.explicitPath) return named(resolve(lookup.cwd, lookup.explicitPath), "--config");
+  const fromEnv = lookup.env["AO_CONFIG_PATH"];
+  if (fromEnv) return named(resolve(lookup.cwd, fromEnv), "AO_CONFIG_PATH");
+  return searchUpward(lookup.cwd) ?? userFile(lookup);
+}

@@ -1,0 +1,112 @@
+import { dirname } from "node:path";
+import type { Project } from "../../domain/project.ts";
+import type { Config } from "../../ports/config.ts";
+import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
+import { type BlockOfProject, projectBlocks } from "./project-blocks.ts";
+import { readYaml, type YamlFile } from "./read-yaml.ts";
+import { type SettingsSource, sessionSettings } from "./session-settings.ts";
+import { validateFile } from "./validate-file.ts";
+
+export interface LoadConfigOptions extends ConfigLookup {
+  /** The repository around a folder, to know where a file without `projects:` applies. */
+  readonly repositoryOf: (directory: string) => Promise<string | undefined>;
+}
+
+type Placed = Pick<SettingsSource, "block" | "blockKey">;
+
+const NOTHING: Placed = { block: {}, blockKey: [] };
+
+function blockFor(blocks: readonly BlockOfProject[], project: Project | null): Placed {
+  const found =
+    blocks.find((entry) => entry.project.path === project?.repositoryPath) ??
+    blocks.find((entry) => entry.project.id === project?.id);
+  return found ? { block: found.block, blockKey: ["projects", found.project.id] } : NOTHING;
+}
+
+function withoutFile(): Config {
+  const source = { ...NOTHING, defaults: undefined, originOf: () => "default", directory: "/" };
+  return {
+    path: null,
+    warnings: [],
+    projects: [],
+    settingsFor: (_project, kind) => sessionSettings(source, kind),
+  };
+}
+
+function ignoredNames(yaml: YamlFile, key: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const names = Object.keys(env).filter((name) => name.startsWith("AO_"));
+  return names.map(
+    (name) => `${yaml.path}:${yaml.lineOf([...key, name])}: ${name} is set by ao itself; this one is ignored`,
+  );
+}
+
+function sharedConfig(
+  yaml: YamlFile,
+  parsed: Extract<ReturnType<typeof validateFile>, { kind: "shared" }>,
+  home: string | undefined,
+): Config {
+  const { file } = parsed;
+  const blocks = projectBlocks(yaml, file, home);
+  const ignored = blocks.flatMap(({ project, block }) =>
+    ignoredNames(yaml, ["projects", project.id, "env"], block.env),
+  );
+  return {
+    path: yaml.path,
+    warnings: [...parsed.warnings, ...ignored],
+    projects: blocks.map((entry) => entry.project),
+    settingsFor: (project, kind) =>
+      sessionSettings(
+        {
+          ...blockFor(blocks, project),
+          defaults: file.defaults,
+          originOf: (key) => `${yaml.path}:${yaml.lineOf(key)}`,
+          directory: project?.repositoryPath ?? dirname(yaml.path),
+        },
+        kind,
+      ),
+  };
+}
+
+function localConfig(
+  yaml: YamlFile,
+  parsed: Extract<ReturnType<typeof validateFile>, { kind: "local" }>,
+  repositoryOf: LoadConfigOptions["repositoryOf"],
+): Config {
+  const { file } = parsed;
+  // A file outside of any repository is a person's own and applies everywhere.
+  const applies = async (project: Project | null): Promise<boolean> => {
+    const repository = await repositoryOf(dirname(yaml.path));
+    return repository === undefined || repository === project?.repositoryPath;
+  };
+  return {
+    path: yaml.path,
+    warnings: [...parsed.warnings, ...ignoredNames(yaml, ["env"], file.env)],
+    projects: [],
+    settingsFor: async (project, kind) =>
+      sessionSettings(
+        {
+          block: (await applies(project)) ? file : {},
+          blockKey: [],
+          defaults: file.defaults,
+          originOf: (key) => `${yaml.path}:${yaml.lineOf(key)}`,
+          directory: project?.repositoryPath ?? dirname(yaml.path),
+        },
+        kind,
+      ),
+  };
+}
+
+/**
+ * Finds, reads and checks the configuration. With no file everything is a default.
+ *
+ * @throws AoError config_invalid with file and line for a file that cannot be used.
+ */
+export function loadConfig(options: LoadConfigOptions): Config {
+  const path = findConfigFile(options);
+  if (path === undefined) return withoutFile();
+  const yaml = readYaml(path);
+  const parsed = validateFile(yaml);
+  return parsed.kind === "shared"
+    ? sharedConfig(yaml, parsed, options.home)
+    : localConfig(yaml, parsed, options.repositoryOf);
+}

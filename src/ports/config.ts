@@ -1,0 +1,52 @@
+import type { ProjectId } from "../domain/ids.ts";
+import type { Project } from "../domain/project.ts";
+import type { PermissionMode, SessionKind } from "../domain/session.ts";
+
+/** A value with the place it comes from: `<file>:<line>`, the name of a variable, or `default`. */
+export interface Sourced<Value> {
+  readonly value: Value;
+  readonly origin: string;
+}
+
+/** A project as a configuration file names it. It need not be registered, nor its path exist. */
+export interface ConfiguredProject {
+  readonly id: ProjectId;
+  readonly name: string;
+  /** Absolute, links resolved where the folder exists. */
+  readonly path: string;
+  /** `null` means: derived from the folder's name. */
+  readonly prefix: string | null;
+  /** `null` means: ask git. */
+  readonly defaultBranch: string | null;
+}
+
+/** What the configuration says for new sessions of one kind in one project. */
+export interface SessionSettings {
+  readonly agent: Sourced<string>;
+  readonly model: Sourced<string | null>;
+  readonly permissions: Sourced<PermissionMode>;
+  /** Text that follows the prompt. */
+  readonly rules: Sourced<string | null>;
+  readonly defaultBranch: Sourced<string | null>;
+  readonly symlinks: Sourced<readonly string[]>;
+  readonly copy: Sourced<readonly string[]>;
+  /** Shell commands the user wrote, for a new worktree. */
+  readonly postCreate: Sourced<readonly string[]>;
+  readonly postCreateTimeoutMs: Sourced<number>;
+  readonly env: Sourced<Readonly<Record<string, string>>>;
+}
+
+/** One loaded configuration; with no file every setting is a default. */
+export interface Config {
+  /** The file in use, absolute, or `null`. */
+  readonly path: string | null;
+  /** One line for each key that is unknown or has no effect yet. */
+  readonly warnings: readonly string[];
+  readonly projects: readonly ConfiguredProject[];
+  /**
+   * The settings for a project, or for no project in particular.
+   *
+   * @throws AoError config_invalid when a rules file cannot be read.
+   */
+  settingsFor(project: Project | null, kind: SessionKind): Promise<SessionSettings>;
+}
