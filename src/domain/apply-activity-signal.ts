@@ -1,0 +1,45 @@
+import { isSticky, sessionForActivity } from "./activity.ts";
+import type { ActivitySignal } from "./facts.ts";
+import type { LaunchId } from "./ids.ts";
+import { isTimeMs } from "./iso-time.ts";
+import { keepSame } from "./keep-same.ts";
+import { type ActivityState, type CanonicalLifecycle, isTerminal } from "./lifecycle.ts";
+import { isSetByLiveness } from "./liveness.ts";
+
+/**
+ * Folds what was heard of an agent into a lifecycle. Pure and total; `revision` is the caller's.
+ *
+ * Only a valid signal of the current launch counts, and none that is older than the last. It may lift a
+ * session out of `detecting`, never out of a terminal state nor out of a `stuck` that doubt about its life
+ * had set; there only the memory of activity is written. Returns `lifecycle` itself, the same reference,
+ * when nothing changed.
+ */
+export function applyActivitySignal(
+  lifecycle: CanonicalLifecycle,
+  signal: ActivitySignal,
+  launchId: LaunchId,
+): CanonicalLifecycle {
+  const isOurs = signal.confidence === "valid" && signal.launchId === launchId;
+  if (!isOurs || isTerminal(lifecycle) || !isNews(lifecycle, signal)) return lifecycle;
+  return keepSame(lifecycle, {
+    ...lifecycle,
+    activity: { state: signal.state, lastActivityAtMs: signal.atMs, source: signal.source },
+    ...sessionAfter(lifecycle, signal.state),
+  });
+}
+
+function isNews({ activity }: CanonicalLifecycle, { state, source, atMs }: ActivitySignal): boolean {
+  const isOlder = activity.lastActivityAtMs !== null && atMs < activity.lastActivityAtMs;
+  // A quiet terminal is time alone, and time alone never ends a wait for a person.
+  const isMereSilence = state === "idle" && source === "runtime" && isSticky(activity.state);
+  return isTimeMs(atMs) && !isOlder && !isMereSilence;
+}
+
+function sessionAfter(
+  lifecycle: CanonicalLifecycle,
+  state: ActivityState,
+): Partial<Pick<CanonicalLifecycle, "session" | "detecting">> {
+  const session = sessionForActivity(state);
+  const isLost = lifecycle.session.state === "stuck" && isSetByLiveness(lifecycle.session);
+  return session === null || isLost ? {} : { session, detecting: null };
+}

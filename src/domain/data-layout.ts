@@ -1,0 +1,32 @@
+import type { ProjectId, SessionId } from "./ids.ts";
+
+/** Where things are below a data directory. All paths are absolute when the directory is. */
+export interface DataLayout {
+  /** Canonical state (SQLite). */
+  readonly database: string;
+  /** The managed root: every worktree is below it. */
+  readonly worktreesRoot: string;
+  worktree(projectId: ProjectId, sessionId: SessionId): string;
+  /** Launch script, prompt file and agent settings of the current launch. */
+  launchDir(sessionId: SessionId): string;
+  /** Hook events that wait to be read. */
+  readonly inbox: string;
+  /** Removed worktrees on their way out. */
+  readonly trash: string;
+  /** Conversations of the embedded agent. */
+  readonly embeddedConversations: string;
+}
+
+/** The layout below `dataDir` (cli.md §2). Pure: nothing is made and nothing is looked up. */
+export function dataLayout(dataDir: string): DataLayout {
+  const root = dataDir.replace(/\/+$/, "");
+  return {
+    database: `${root}/ao.db`,
+    worktreesRoot: `${root}/worktrees`,
+    worktree: (projectId, sessionId) => `${root}/worktrees/${projectId}/${sessionId}`,
+    launchDir: (sessionId) => `${root}/launch/${sessionId}`,
+    inbox: `${root}/inbox`,
+    trash: `${root}/trash`,
+    embeddedConversations: `${root}/embedded`,
+  };
+}
