@@ -1,8 +1,15 @@
-import type { KillReason } from "../domain/apply-requests.ts";
+import { applyPullRequest } from "../domain/apply-pull-request.ts";
+import { completeSpawn, type KillReason, reopenForRestore, requestKill } from "../domain/apply-requests.ts";
+import { AoError } from "../domain/errors.ts";
 import type { ActivitySignal, PullRequestFacts, RuntimeObservation } from "../domain/facts.ts";
 import type { LaunchId, SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
 import type { ProcessIdentity, RuntimeHandle, SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
+import { afterLook, afterNaming, afterSignal, withLifecycle } from "./record-changes.ts";
+
+/** Tries for a row that others keep writing; each loses only to a write that succeeded. */
+const MAX_TRIES = 20;
 
 /** What a request or an observation came to. */
 export interface Change {
@@ -27,7 +34,7 @@ export type RestorePatch = Pick<
  * The only writer of session rows. Every change loads, decides with a pure rule, compares, and saves
  * with a revision check in one transaction; nothing is written when nothing changed.
  *
- * Methods that return `undefined` ignore an unknown session. All may throw what the store throws.
+ * Methods that may return `undefined` ignore an unknown session. All may throw what the store throws.
  */
 export interface LifecycleManager {
   /**
@@ -54,14 +61,100 @@ export interface LifecycleManager {
   onRestoreInitiated(id: SessionId, patch: RestorePatch): SessionRecord;
   /** A terminal session's worktree is gone. Ignored for one that was opened again. */
   onWorkspaceFreed(id: SessionId): Change | undefined;
-  /** What a look saw. Ignored when the session was launched anew since. */
-  observeRuntime(id: SessionId, launchId: LaunchId, observation: RuntimeObservation): Change | undefined;
+  /** What a look at one launch saw. Ignored when the session was launched anew since. */
+  observeRuntime(id: SessionId, observation: RuntimeObservation, launchId: LaunchId): Change | undefined;
   observeActivity(id: SessionId, signal: ActivitySignal): Change | undefined;
   observePullRequest(id: SessionId, facts: PullRequestFacts): Change | undefined;
-  /** The agent named its conversation. Counts only from the current launch. */
-  onAgentSessionId(id: SessionId, launchId: LaunchId, agentSessionId: string): Change | undefined;
+  /** The agent of one launch named its conversation. Ignored when the session was launched anew since. */
+  onAgentSessionId(id: SessionId, agentSessionId: string, launchId: LaunchId): Change | undefined;
 }
 
-export declare function lifecycleManager(
-  deps: Pick<SessionDeps, "store" | "clock" | "ids">,
-): LifecycleManager;
+type LifecycleDeps = Pick<SessionDeps, "store" | "clock" | "ids">;
+/** Says what a row becomes; the same reference for no change. A throw refuses and changes nothing. */
+type Decide = (record: SessionRecord, nowMs: number) => SessionRecord;
+
+export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
+  const change = (id: SessionId, decide: Decide) => changeRow(deps, id, decide);
+  return {
+    onSpawnInitiated: (record) => insertRow(deps, record),
+    onSpawnCompleted: (id, started) => known(id, change(id, (record) => complete(record, started))),
+    onKillRequested: (id, reason, note) => change(id, (record, nowMs) => kill(record, { reason, note, nowMs })),
+    onRestoreInitiated: (id, patch) => known(id, change(id, (record) => reopen(record, patch))),
+    onWorkspaceFreed: (id) => change(id, free),
+    observeRuntime: (id, observation, launchId) =>
+      change(id, (record, nowMs) =>
+        afterLook(record, { launchId, observation }, { nowMs, digest: deps.ids.digest }),
+      ),
+    observeActivity: (id, signal) => change(id, (record, nowMs) => afterSignal(record, signal, nowMs)),
+    observePullRequest: (id, facts) =>
+      change(id, (record, nowMs) => withLifecycle(record, applyPullRequest(record.lifecycle, facts), nowMs)),
+    onAgentSessionId: (id, agentSessionId, launchId) =>
+      change(id, (record) => afterNaming(record, { launchId, agentSessionId })),
+  };
+}
+
+function changeRow(deps: LifecycleDeps, id: SessionId, decide: Decide): Change | undefined {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const outcome = deps.store.transaction(() => tryChange(deps, id, decide));
+    if (outcome !== "lost_race") return outcome;
+  }
+  throw new AoError("store_busy", `session ${id} was written by others ${MAX_TRIES} times in a row`, {
+    hint: "try again",
+  });
+}
+
+function tryChange(deps: LifecycleDeps, id: SessionId, decide: Decide): Change | undefined | "lost_race" {
+  const read = deps.store.get(id);
+  if (read === undefined) return undefined;
+  const nowMs = deps.clock.nowMs();
+  const decided = decide(read, nowMs);
+  if (decided === read) return { record: read, changed: false };
+  const { revision } = read.lifecycle;
+  const record: SessionRecord = {
+    ...decided,
+    updatedAtMs: Math.max(read.updatedAtMs, nowMs),
+    lifecycle: { ...decided.lifecycle, revision: revision + 1 },
+  };
+  return deps.store.save(record, revision) ? { record, changed: true } : "lost_race";
+}
+
+function insertRow({ store }: LifecycleDeps, record: SessionRecord): SessionRecord {
+  if (store.transaction(() => store.insert(record))) return record;
+  throw new AoError("internal", `session id ${record.id} is taken`);
+}
+
+function known(id: SessionId, change: Change | undefined): SessionRecord {
+  if (change !== undefined) return change.record;
+  throw new AoError("internal", `session ${id} has no row`);
+}
+
+function complete(record: SessionRecord, { handle, process }: StartedSession): SessionRecord {
+  if (isTerminal(record.lifecycle)) {
+    throw new AoError("not_running", `session ${record.id} was ended while it started`);
+  }
+  const metadata = { ...record.metadata, runtime: handle, process };
+  return { ...record, metadata, lifecycle: completeSpawn(record.lifecycle) };
+}
+
+function kill(
+  record: SessionRecord,
+  request: { readonly reason: KillReason; readonly note: string | null; readonly nowMs: number },
+): SessionRecord {
+  if (isTerminal(record.lifecycle)) return record;
+  const ended = withLifecycle(record, requestKill(record.lifecycle, request.reason), request.nowMs);
+  return { ...ended, metadata: { ...ended.metadata, killNote: request.note } };
+}
+
+function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
+  if (!isTerminal(record.lifecycle)) {
+    throw new AoError("not_restorable", `session ${record.id} is not terminated`);
+  }
+  const metadata = { ...record.metadata, ...patch, workspaceFreedAtMs: null, killNote: null };
+  return { ...record, metadata, terminatedAtMs: null, lifecycle: reopenForRestore(record.lifecycle) };
+}
+
+function free(record: SessionRecord, nowMs: number): SessionRecord {
+  const isFree = record.metadata.workspaceFreedAtMs !== null;
+  if (isFree || !isTerminal(record.lifecycle)) return record;
+  return { ...record, metadata: { ...record.metadata, workspaceFreedAtMs: nowMs } };
+}

@@ -1,0 +1,30 @@
+import { AoError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import type { RuntimeTarget } from "../ports/runtime.ts";
+import type { WorkspaceRef } from "../ports/workspace.ts";
+import type { SessionDeps } from "./deps.ts";
+
+/** The runtime a session remembers, or `undefined` when none was recorded. */
+export function runtimeTarget({ id, metadata }: SessionRecord): RuntimeTarget | undefined {
+  if (metadata.runtime === null) return undefined;
+  const { launchId, runtime: handle, process } = metadata;
+  return { sessionId: id, launchId, handle, process };
+}
+
+/** The workspace a session remembers. */
+export function workspaceRef({ id, projectId, metadata }: SessionRecord): WorkspaceRef {
+  const { repositoryPath, workspacePath } = metadata;
+  return { projectId, sessionId: id, repositoryPath, path: workspacePath };
+}
+
+/** @throws AoError session_not_found */
+export function requireSession({ store }: Pick<SessionDeps, "store">, id: SessionId): SessionRecord {
+  const record = store.get(id);
+  if (record === undefined) throw sessionNotFound(id);
+  return record;
+}
+
+export function sessionNotFound(name: string): AoError {
+  return new AoError("session_not_found", `no session ${JSON.stringify(name)}`, { hint: "ao list" });
+}
