@@ -1,0 +1,19 @@
+import { createHash, randomUUID } from "node:crypto";
+import { parseLaunchId } from "../../domain/ids.ts";
+import type { IdSource } from "../../ports/ids.ts";
+
+/** Hexadecimal digits of a digest: 64 bits, far beyond a chance collision of the texts of one session. */
+const DIGEST_LENGTH = 16;
+
+/** Random UUIDs and SHA-256. */
+export function systemIds(): IdSource {
+  return {
+    launchId() {
+      const id = parseLaunchId(randomUUID());
+      if (id === undefined) throw new Error("a UUID does not parse as a launch id");
+      return id;
+    },
+    uuid: () => randomUUID(),
+    digest: (text) => createHash("sha256").update(text).digest("hex").slice(0, DIGEST_LENGTH),
+  };
+}

@@ -1,0 +1,84 @@
+import type { Database } from "better-sqlite3";
+import { storeNewer } from "./errors.ts";
+
+/** One step of the schema. Once released it is never edited: a change is a new step. */
+export interface Migration {
+  /** The schema number that the database has afterwards; steps count up from 1 without a gap. */
+  readonly version: number;
+  readonly sql: string;
+}
+
+/**
+ * Prefix and number of a session are read off its id, so that they cannot differ from it. Sessions outlive
+ * their project, so `project_id` refers to no row. Lifecycle and metadata are JSON; `revision` repeats the
+ * one in the lifecycle for the check of a write.
+ */
+const FIRST_LIGHT = `
+  CREATE TABLE projects (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    repository_path TEXT NOT NULL UNIQUE,
+    prefix TEXT NOT NULL,
+    default_branch TEXT,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL,
+    issue_id TEXT,
+    kind TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    terminated_at INTEGER,
+    revision INTEGER NOT NULL,
+    lifecycle TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    prefix TEXT NOT NULL AS (substr(id, 1, length(rtrim(id, '0123456789')) - 1)),
+    number INTEGER NOT NULL AS (CAST(substr(id, length(rtrim(id, '0123456789')) + 1) AS INTEGER))
+  ) STRICT;
+  CREATE INDEX sessions_by_creation ON sessions (created_at, number, id);
+  CREATE INDEX sessions_by_project ON sessions (project_id, created_at, number, id);
+  CREATE INDEX sessions_by_number ON sessions (prefix, number);
+
+  CREATE TABLE session_numbers (prefix TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT;
+  CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+`;
+
+/** The whole schema, oldest step first. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: FIRST_LIGHT }];
+
+/** The schema number after all of `migrations`. */
+export function newestVersion(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
+/** The schema number of an open database; 0 when it has none. */
+export function schemaVersion(db: Database): number {
+  return Number(db.pragma("user_version", { simple: true }));
+}
+
+/**
+ * Brings an open database to the newest schema, in one transaction: all missing steps or none. A database
+ * that has it already is only read.
+ *
+ * @throws AoError store_newer when its schema is newer than that; nothing is written.
+ */
+export function migrate(db: Database, migrations: readonly Migration[]): void {
+  const newest = newestVersion(migrations);
+
+  function missing(): readonly Migration[] {
+    const version = schemaVersion(db);
+    if (version > newest) throw storeNewer(db.name, version);
+    return migrations.filter((migration) => migration.version > version);
+  }
+
+  if (missing().length === 0) return;
+  // Another process may have migrated between the look and the lock, so the steps are chosen again.
+  db.transaction(() => {
+    for (const { version, sql } of missing()) {
+      db.exec(sql);
+      db.pragma(`user_version = ${version}`);
+    }
+  }).immediate();
+}

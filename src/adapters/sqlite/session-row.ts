@@ -1,0 +1,68 @@
+import type { SessionRecord } from "../../domain/session.ts";
+import { sessionShape } from "./session-shape.ts";
+
+/** A row of the table `sessions` as it is written. */
+export interface SessionRow {
+  readonly id: string;
+  readonly project_id: string;
+  readonly issue_id: string | null;
+  readonly kind: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly terminated_at: number | null;
+  readonly revision: number;
+  readonly lifecycle: string;
+  readonly metadata: string;
+}
+
+/** A row as it is read: nothing is known of it yet. */
+export type StoredSessionRow = { readonly [Column in keyof SessionRow]: unknown };
+
+/** A row that could be read, or the id of one that could not with the field that is wrong. */
+export type ParsedSession =
+  | { readonly kind: "session"; readonly record: SessionRecord }
+  | { readonly kind: "damaged"; readonly id: string; readonly field: string };
+
+/** The row of a session. */
+export function sessionRow(record: SessionRecord): SessionRow {
+  return {
+    id: record.id,
+    project_id: record.projectId,
+    issue_id: record.issueId,
+    kind: record.kind,
+    created_at: record.createdAtMs,
+    updated_at: record.updatedAtMs,
+    terminated_at: record.terminatedAtMs,
+    revision: record.lifecycle.revision,
+    lifecycle: JSON.stringify(record.lifecycle),
+    metadata: JSON.stringify(record.metadata),
+  };
+}
+
+function parseJson(value: unknown): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The session of a row. A row of which any part is missing or unknown is damaged: no value is made up. */
+export function parseSessionRow(row: StoredSessionRow): ParsedSession {
+  const candidate: unknown = {
+    id: row.id,
+    projectId: row.project_id,
+    issueId: row.issue_id,
+    kind: row.kind,
+    createdAtMs: row.created_at,
+    updatedAtMs: row.updated_at,
+    terminatedAtMs: row.terminated_at,
+    lifecycle: parseJson(row.lifecycle),
+    metadata: parseJson(row.metadata),
+  };
+  const field = sessionShape(candidate);
+  if (field !== null) return { kind: "damaged", id: String(row.id), field };
+  const record = candidate as SessionRecord;
+  if (record.lifecycle.revision === row.revision) return { kind: "session", record };
+  return { kind: "damaged", id: record.id, field: "revision" };
+}

@@ -1,0 +1,89 @@
+import { parseLaunchId, parseProjectId, parseSessionId } from "../../domain/ids.ts";
+import {
+  ACTIVITY_SOURCES,
+  ACTIVITY_STATES,
+  type ActivityMemory,
+  type CanonicalLifecycle,
+  type DetectingMemory,
+  PR_REASONS,
+  PR_STATES,
+  type PrSubstate,
+  RUNTIME_REASONS,
+  RUNTIME_STATES,
+  type RuntimeSubstate,
+  SESSION_REASONS,
+  SESSION_STATES,
+  type SessionSubstate,
+} from "../../domain/lifecycle.ts";
+import {
+  PERMISSION_MODES,
+  type ProcessIdentity,
+  type RuntimeHandle,
+  SESSION_KINDS,
+  type SessionMetadata,
+  type SessionRecord,
+} from "../../domain/session.ts";
+import { check, listOf, nullable, number, oneOf, parsedBy, shape, text } from "./shape.ts";
+
+const lifecycle = shape<CanonicalLifecycle>({
+  version: check((value) => value === 1),
+  revision: number,
+  session: shape<SessionSubstate>({ state: oneOf(SESSION_STATES), reason: nullable(oneOf(SESSION_REASONS)) }),
+  pr: shape<PrSubstate>({
+    state: oneOf(PR_STATES),
+    reason: oneOf(PR_REASONS),
+    number: nullable(number),
+    url: nullable(text),
+  }),
+  runtime: shape<RuntimeSubstate>({ state: oneOf(RUNTIME_STATES), reason: oneOf(RUNTIME_REASONS) }),
+  activity: shape<ActivityMemory>({
+    state: nullable(oneOf(ACTIVITY_STATES)),
+    lastActivityAtMs: nullable(number),
+    source: oneOf(ACTIVITY_SOURCES),
+  }),
+  detecting: nullable(shape<DetectingMemory>({ attempts: number, startedAtMs: number, evidenceHash: text })),
+});
+
+const processIdentity = shape<ProcessIdentity>({ pid: number, startTime: text, bootId: text });
+
+const runtimeHandle = shape<RuntimeHandle>({
+  name: text,
+  id: text,
+  paneId: text,
+  socketPath: text,
+  server: processIdentity,
+});
+
+const metadata = shape<SessionMetadata>({
+  title: nullable(text),
+  prompt: nullable(text),
+  agent: text,
+  agentArgs: listOf(text),
+  model: nullable(text),
+  permissions: oneOf(PERMISSION_MODES),
+  agentSessionId: nullable(text),
+  launchId: parsedBy(parseLaunchId),
+  repositoryPath: text,
+  branch: text,
+  baseRef: nullable(text),
+  baseCommit: nullable(text),
+  workspacePath: text,
+  workspaceFreedAtMs: nullable(number),
+  runtime: nullable(runtimeHandle),
+  process: nullable(processIdentity),
+  killNote: nullable(text),
+  configPath: nullable(text),
+});
+
+/** Everything a stored session must have. */
+export const sessionShape = shape<SessionRecord>({
+  id: parsedBy(parseSessionId),
+  projectId: parsedBy(parseProjectId),
+  issueId: nullable(text),
+  kind: oneOf(SESSION_KINDS),
+  createdAtMs: number,
+  updatedAtMs: number,
+  terminatedAtMs: nullable(number),
+  lifecycle,
+  metadata,
+});
