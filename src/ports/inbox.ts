@@ -2,10 +2,24 @@ import type { HookEvent } from "../domain/facts.ts";
 
 /** Hook events that wait to be read, one file each. */
 export interface Inbox {
-  /** All waiting events, oldest first. Malformed ones are left out. A pure read. */
+  /**
+   * All waiting events, oldest first, those of one time in the order they were put. Malformed ones are left
+   * out. A pure read.
+   *
+   * @throws AoError data_dir_unusable when the inbox is there and cannot be read.
+   */
   pending(): Promise<readonly HookEvent[]>;
-  /** Takes events away after they were applied. Idempotent; unknown ids are no error. */
+  /**
+   * Takes events away after they were applied. Idempotent; unknown ids are no error.
+   *
+   * @throws AoError data_dir_unusable when one cannot be removed.
+   */
   remove(ids: readonly string[]): Promise<void>;
-  /** Leaves one event for a later read. */
+  /**
+   * Leaves one event for a later read.
+   *
+   * @throws AoError usage when it could not be read back: a malformed name, a body over 1 MiB.
+   * @throws AoError data_dir_unusable when it cannot be written.
+   */
   put(event: Omit<HookEvent, "id">): Promise<void>;
 }

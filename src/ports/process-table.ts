@@ -11,22 +11,31 @@ export interface ProcessUse {
   readonly command: string;
 }
 
-/** The processes of this machine, told apart by pid, start time and boot id. */
+/**
+ * The processes of this machine, told apart by pid, start time and boot id. All but `look` throw AoError
+ * runtime_unavailable when the system would not tell; nothing was signalled then.
+ */
 export interface ProcessTable {
-  /** The identity of a running process, or `undefined` when no process has that pid. */
+  /** The identity of a running process, or `undefined` when none, or only a zombie, has that pid. */
   identify(pid: number): Promise<ProcessIdentity | undefined>;
   /**
-   * One look at many processes, in the order given, with no child process on Linux and one in all
+   * One look at many processes, answers in the order given, with no child process on Linux and a fixed few
    * elsewhere. Never rejects. A zombie is dead. Another boot's process is dead.
    */
   look(identities: readonly ProcessIdentity[]): Promise<readonly ProcessFact[]>;
   /**
    * `root` itself when alive, its descendants, and every process of this user whose environment carries
-   * the marker, the caller and its ancestors excepted.
+   * the marker, the caller and its ancestors excepted. Root first, near descendants before far ones.
    */
   family(root: ProcessIdentity | null, marker: EnvMarker): Promise<readonly ProcessIdentity[]>;
-  /** Sends a signal unless the pid belongs to another process by now. Idempotent. */
+  /**
+   * Sends a signal unless the pid belongs to another process by now. Idempotent. A process that may not be
+   * signalled is left alone without an error: the next look shows that it lives.
+   */
   signal(identity: ProcessIdentity, signal: "SIGTERM" | "SIGKILL" | "SIGUSR1"): Promise<void>;
-  /** Processes whose working directory is `directory` or below it; the path must be a real one. */
+  /**
+   * Processes but the caller whose working directory is `directory` or below it, as far as this user may
+   * see; the path must be a resolved one.
+   */
   usersOf(directory: string): Promise<readonly ProcessUse[]>;
 }

@@ -1,5 +1,22 @@
+import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
+import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 import type { Inbox } from "../../ports/inbox.ts";
+
+const NAME = /^[\x21-\x7e]{1,100}$/;
+const MAX_BODY_BYTES = 1024 * 1024;
+
+function isWellFormed(event: Omit<HookEvent, "id">): boolean {
+  return (
+    parseSessionId(event.sessionId) !== undefined &&
+    parseLaunchId(event.launchId) !== undefined &&
+    NAME.test(event.agent) &&
+    NAME.test(event.event) &&
+    Number.isSafeInteger(event.atMs) &&
+    event.atMs >= 0 &&
+    Buffer.byteLength(event.body) <= MAX_BODY_BYTES
+  );
+}
 
 /** An inbox that lives as long as the object. */
 export function memoryInbox(): Inbox {
@@ -12,6 +29,9 @@ export function memoryInbox(): Inbox {
       for (const id of ids) events.delete(id);
     },
     put: async (event) => {
+      if (!isWellFormed(event)) {
+        throw new AoError("usage", `the hook event ${JSON.stringify(event.event)} is malformed or too large`);
+      }
       puts += 1;
       const id = `event-${puts}`;
       events.set(id, { ...event, id });

@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { HookEvent } from "../../src/domain/facts.ts";
+import type { Inbox } from "../../src/ports/inbox.ts";
+
+const T0 = 1_700_000_000_000;
+
+export function anEvent(patch: Partial<Omit<HookEvent, "id">> = {}): Omit<HookEvent, "id"> {
+  return {
+    sessionId: "app-7",
+    launchId: "launch-1",
+    agent: "claude-code",
+    event: "Stop",
+    atMs: T0,
+    body: '{"a":1}\n',
+    ...patch,
+  };
+}
+
+const bodiesOf = (events: readonly HookEvent[]) => events.map(({ body }) => body);
+
+/** What every `Inbox` owes its callers. `open` gives an empty one. */
+export function inboxContract(name: string, open: () => Inbox): void {
+  describe(`${name} is an Inbox`, () => {
+    test("a new inbox holds nothing", async () => {
+      expect(await open().pending()).toEqual([]);
+    });
+
+    test("an event comes back as it was put, under an id that stays", async () => {
+      const inbox = open();
+      await inbox.put(anEvent());
+      const first = await inbox.pending();
+      expect(first).toEqual([{ ...anEvent(), id: expect.any(String) }]);
+      expect(await inbox.pending()).toEqual(first);
+    });
+
+    test.each([
+      ["nothing", ""],
+      ["lines that look like headers", "\n\nao-hook 1\nsession other-1\n\n"],
+      ["NUL and control characters", "a\0b\x1b[31m\r\n\x7f"],
+      ["letters of many scripts", "Grüße 日本語 🙂 \u2028"],
+      ["exactly one MiB", "x".repeat(1024 * 1024)],
+    ])("a body of %s comes back unchanged", async (_what, body) => {
+      const inbox = open();
+      await inbox.put(anEvent({ body }));
+      expect(bodiesOf(await inbox.pending())).toEqual([body]);
+    });
+
+    test("any well-formed text comes back as it was put", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), async (body) => {
+          const inbox = open();
+          await inbox.put(anEvent({ body }));
+          const events = await inbox.pending();
+          expect(bodiesOf(events)).toEqual([body]);
+          await inbox.remove(events.map(({ id }) => id));
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    test("older events come first, whatever the order they were put in", async () => {
+      const inbox = open();
+      await inbox.put(anEvent({ atMs: T0 + 5, body: "late" }));
+      await inbox.put(anEvent({ atMs: T0 - 5, body: "early" }));
+      await inbox.put(anEvent({ body: "middle" }));
+      expect(bodiesOf(await inbox.pending())).toEqual(["early", "middle", "late"]);
+    });
+
+    test("events of one time come in the order they were put", async () => {
+      const inbox = open();
+      const bodies = Array.from({ length: 50 }, (_, index) => String(index));
+      for (const body of bodies) await inbox.put(anEvent({ body }));
+      expect(bodiesOf(await inbox.pending())).toEqual(bodies);
+    });
+
+    test("the same event put twice is two events", async () => {
+      const inbox = open();
+      await inbox.put(anEvent());
+      await inbox.put(anEvent());
+      expect(new Set((await inbox.pending()).map(({ id }) => id)).size).toBe(2);
+    });
+
+    test("a removed event is gone and the others stay", async () => {
+      const inbox = open();
+      for (const body of ["one", "two", "three"]) await inbox.put(anEvent({ body }));
+      const [, second] = await inbox.pending();
+      await inbox.remove([second?.id ?? ""]);
+      expect(bodiesOf(await inbox.pending())).toEqual(["one", "three"]);
+    });
+
+    test("removing again, or what never was, changes nothing", async () => {
+      const inbox = open();
+      await inbox.put(anEvent({ body: "kept" }));
+      await inbox.put(anEvent({ body: "gone" }));
+      const [, gone] = await inbox.pending();
+      const ids = [gone?.id ?? "", "nosuch", "", ".", "..", "../new", "a\0b", "x".repeat(300)];
+      await inbox.remove(ids);
+      await inbox.remove(ids);
+      expect(bodiesOf(await inbox.pending())).toEqual(["kept"]);
+    });
+
+    test.each<[string, Partial<HookEvent>]>([
+      ["a session id that is none", { sessionId: "../x" }],
+      ["an empty launch id", { launchId: "" }],
+      ["a newline in the agent's name", { agent: "claude\nsession other-1" }],
+      ["an empty event name", { event: "" }],
+      ["an event name with a space", { event: "Stop now" }],
+      ["an event name with a terminal sequence", { event: "\x1b[31mStop" }],
+      ["a time with a fraction", { atMs: 1.5 }],
+      ["a negative time", { atMs: -1 }],
+      ["a time that is no number", { atMs: Number.NaN }],
+      ["a body over one MiB", { body: "x".repeat(1024 * 1024 + 1) }],
+    ])("%s is refused and nothing is left", async (_what, patch) => {
+      const inbox = open();
+      await expect(inbox.put(anEvent(patch))).rejects.toMatchObject({ code: "usage" });
+      expect(await inbox.pending()).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,162 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fileInbox } from "../../../../src/adapters/inbox/file-inbox.ts";
+import { anEvent } from "../../../contract/inbox.contract.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+
+const HEAD = "ao-hook 1\nsession app-7\nlaunch l-1\nagent codex\nevent Stop\n";
+
+/** An inbox folder that is there already, so that a test can drop files into it. */
+function aFolder(): { readonly dir: string; readonly drop: (name: string, text: string) => string } {
+  const dir = join(tempDir(), "inbox");
+  mkdirSync(join(dir, "new"), { recursive: true });
+  const drop = (name: string, text: string) => {
+    writeFileSync(join(dir, "new", name), text);
+    return join(dir, "new", name);
+  };
+  return { dir, drop };
+}
+
+describe("fileInbox", () => {
+  test("reading makes no folder", async () => {
+    const dir = join(tempDir(), "inbox");
+    await fileInbox({ dir }).pending();
+    await fileInbox({ dir }).remove(["x"]);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  test("folders are 0700 and events 0600, and no draft stays", async () => {
+    const dir = join(tempDir(), "data", "inbox");
+    await fileInbox({ dir }).put(anEvent());
+    const [name] = readdirSync(join(dir, "new"));
+    const modes = [dir, join(dir, "tmp"), join(dir, "new"), join(dir, "new", name ?? "")].map(
+      (path) => statSync(path).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o700, 0o600]);
+    expect(readdirSync(join(dir, "tmp"))).toEqual([]);
+  });
+
+  test("the name of an event is its id, led by the time of writing and the writer's pid", async () => {
+    const dir = join(tempDir(), "inbox");
+    const inbox = fileInbox({ dir });
+    await inbox.put(anEvent());
+    const [name] = readdirSync(join(dir, "new"));
+    expect(name).toMatch(new RegExp(`^00\\d{13}-${process.pid}-[0-9a-f]+$`));
+    expect((await inbox.pending()).map(({ id }) => id)).toEqual([name]);
+  });
+
+  test("an event that a shell wrote is read, with the time of its file", async () => {
+    const { dir } = aFolder();
+    const script =
+      'umask 077; mkdir -p "$1/tmp"; { printf "%s\\n" "$2"; cat; } >"$1/tmp/e"; mv "$1/tmp/e" "$1/new/e"';
+    const ran = spawnSync("sh", ["-c", script, "sh", dir, HEAD], { input: '{"x":"y"}' });
+    expect(ran.status).toBe(0);
+    utimesSync(join(dir, "new", "e"), 1_600_000_000.25, 1_600_000_000.25);
+    expect(await fileInbox({ dir }).pending()).toEqual([
+      {
+        id: "e",
+        sessionId: "app-7",
+        launchId: "l-1",
+        agent: "codex",
+        event: "Stop",
+        atMs: 1_600_000_000_250,
+        body: '{"x":"y"}',
+      },
+    ]);
+  });
+
+  test("events of one time come in the order of their names", async () => {
+    const { dir, drop } = aFolder();
+    for (const name of ["b", "c", "a"]) drop(name, `${HEAD}time 5\n\n`);
+    expect((await fileInbox({ dir }).pending()).map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  });
+
+  test("what is no event stays where it is and hides no other", async () => {
+    const { dir, drop } = aFolder();
+    drop("good", `${HEAD}\nbody`);
+    drop("empty", "");
+    drop("binary", "\0\xff\xfe");
+    drop("huge", `${HEAD}\n${"x".repeat(2 * 1024 * 1024)}`);
+    const outside = join(tempDir(), "outside");
+    writeFileSync(outside, `${HEAD}\nsecret`);
+    symlinkSync(outside, join(dir, "new", "link"));
+    symlinkSync("nowhere", join(dir, "new", "dangling"));
+    mkdirSync(join(dir, "new", "folder"));
+    expect(spawnSync("mkfifo", [join(dir, "new", "pipe")]).status).toBe(0);
+    const before = readdirSync(join(dir, "new"));
+    expect((await fileInbox({ dir }).pending()).map(({ id }) => id)).toEqual(["good"]);
+    expect(readdirSync(join(dir, "new"))).toEqual(before);
+  });
+
+  test.each([
+    ["a newline", "a\nb"],
+    ["a leading hyphen", "-rf"],
+    ["a shell command", "$(touch x); #(touch y)"],
+    ["a terminal sequence", "\x1b[31m"],
+    ["only an emoji", "🙂"],
+    ["the longest name", "x".repeat(255)],
+  ])("a file whose name is %s is read and removed like any other", async (_what, name) => {
+    const { dir, drop } = aFolder();
+    const path = drop(name, `${HEAD}\nbody`);
+    const inbox = fileInbox({ dir });
+    expect((await inbox.pending()).map(({ id }) => id)).toEqual([name]);
+    await inbox.remove([name]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("an id that is a path removes nothing outside of the folder", async () => {
+    const { dir } = aFolder();
+    const victim = join(dir, "victim");
+    writeFileSync(victim, "kept");
+    mkdirSync(join(dir, "new", "folder"));
+    await fileInbox({ dir }).remove(["../victim", victim, "folder", "folder/../../victim"]);
+    expect(readFileSync(victim, "utf8")).toBe("kept");
+    expect(existsSync(join(dir, "new", "folder"))).toBe(true);
+  });
+
+  test("two readers that remove the same events do not disturb each other", async () => {
+    const { dir, drop } = aFolder();
+    for (let index = 0; index < 100; index += 1) drop(`e${index}`, `${HEAD}\n`);
+    const [one, other] = [fileInbox({ dir }), fileInbox({ dir })];
+    const ids = (await one.pending()).map(({ id }) => id);
+    await Promise.all([one.remove(ids), other.remove(ids)]);
+    expect(await other.pending()).toEqual([]);
+  });
+
+  test("an inbox that is no folder is an unusable data directory", async () => {
+    const dir = join(tempDir(), "inbox");
+    writeFileSync(dir, "");
+    const unusable = { code: "data_dir_unusable", message: expect.stringContaining(dir) };
+    await expect(fileInbox({ dir }).pending()).rejects.toMatchObject(unusable);
+    await expect(fileInbox({ dir }).put(anEvent())).rejects.toMatchObject(unusable);
+    await expect(fileInbox({ dir }).remove(["x"])).rejects.toMatchObject(unusable);
+  });
+
+  test("a put that fails leaves nothing behind", async () => {
+    const dir = join(tempDir(), "inbox");
+    mkdirSync(dir);
+    writeFileSync(join(dir, "new"), "");
+    await expect(fileInbox({ dir }).put(anEvent())).rejects.toMatchObject({ code: "data_dir_unusable" });
+    expect(readdirSync(join(dir, "tmp"))).toEqual([]);
+  });
+
+  test("ten thousand events are read whole and in order", async () => {
+    const { dir, drop } = aFolder();
+    const names = Array.from({ length: 10_000 }, (_, index) => String(index).padStart(5, "0"));
+    for (const name of names) drop(name, `${HEAD}time 5\n\n{"n":"${name}"}`);
+    expect((await fileInbox({ dir }).pending()).map(({ body }) => body)).toEqual(
+      names.map((name) => `{"n":"${name}"}`),
+    );
+  });
+});
