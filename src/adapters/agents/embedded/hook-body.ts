@@ -1,0 +1,14 @@
+/** What the embedded agent reports, by event name; every body also carries `session_id`. */
+export interface HookBodies {
+  readonly session_start: { readonly source: "startup" | "resume" | "fork" };
+  /** A prompt, message or answer was recorded in the conversation. */
+  readonly submit: { readonly prompt: string };
+  readonly waiting: { readonly question: string };
+  readonly resumed: { readonly question: string };
+  readonly turn_end: { readonly outcome: TurnEnd; readonly error: string | null };
+  readonly session_end: { readonly reason: string };
+}
+
+export type HookName = keyof HookBodies;
+
+export type TurnEnd = "completed" | "failed" | "interrupted";

@@ -1,0 +1,48 @@
+import type { HookEvent } from "../../../domain/facts.ts";
+import type { ActivityState } from "../../../domain/lifecycle.ts";
+import type { AgentSignal } from "../../../ports/agent.ts";
+import { isConversationId } from "./conversation-path.ts";
+import type { HookName, TurnEnd } from "./hook-body.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `undefined` means that the body does not say what its event promises. */
+type Reader = (body: Fields) => ActivityState | undefined;
+
+const ACTIVITY_AFTER: ReadonlyMap<unknown, ActivityState> = new Map<TurnEnd, ActivityState>([
+  ["completed", "ready"],
+  ["failed", "blocked"],
+  ["interrupted", "idle"],
+]);
+
+const READERS: ReadonlyMap<string, Reader> = new Map<HookName, Reader>([
+  ["session_start", () => "ready"],
+  ["submit", (body) => (typeof body["prompt"] === "string" ? "active" : undefined)],
+  ["waiting", () => "waiting_input"],
+  ["resumed", () => "active"],
+  ["turn_end", (body) => ACTIVITY_AFTER.get(body["outcome"])],
+  ["session_end", () => "exited"],
+]);
+
+function parseBody(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads one hook event of the embedded agent; `undefined` when it is unknown or malformed. Never throws. */
+export function interpretEmbedded(event: HookEvent): AgentSignal | undefined {
+  const body = parseBody(event.body);
+  const activity = body && READERS.get(event.event)?.(body);
+  if (body === undefined || activity === undefined) return undefined;
+  const { session_id: id, prompt } = body;
+  const isReceipt = event.event === "submit" && typeof prompt === "string";
+  return {
+    activity,
+    agentSessionId: typeof id === "string" && isConversationId(id) ? id : null,
+    submittedText: isReceipt ? prompt : null,
+  };
+}

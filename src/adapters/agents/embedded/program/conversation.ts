@@ -1,0 +1,133 @@
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { AoError } from "../../../../domain/errors.ts";
+import { conversationFile } from "../conversation-path.ts";
+import {
+  type ConversationMemory,
+  type ConversationRecord,
+  inheritableLines,
+  readMemory,
+  remember,
+} from "./conversation-record.ts";
+
+/** An open conversation, kept in one file that only grows. */
+export interface Conversation {
+  readonly id: string;
+  memory(): ConversationMemory;
+  /** Adds a record; it is on the disk when this returns. */
+  append(record: ConversationRecord): void;
+}
+
+/** Names the conversations' folder and the one to open in it. */
+export interface ConversationPlace {
+  readonly dir: string;
+  readonly id: string;
+}
+
+function recordLine(record: ConversationRecord): string {
+  return `${JSON.stringify({ ...record, atMs: Date.now() })}\n`;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function inUse(id: string, cause: unknown): AoError {
+  return new AoError("request_conflict", `conversation ${id} is already in use`, { cause });
+}
+
+function writeDurably(fd: number, content: string): void {
+  writeFileSync(fd, content);
+  fsyncSync(fd);
+}
+
+function syncFolder(dir: string): void {
+  const fd = openSync(dir, "r");
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
+function readConversation({ dir, id }: ConversationPlace): string {
+  try {
+    return readFileSync(conversationFile(dir, id), "utf8");
+  } catch (error) {
+    if (!isCode(error, "ENOENT")) throw error;
+    throw new AoError("agent_session_unknown", `no conversation with id ${id}`, { cause: error });
+  }
+}
+
+function openConversation(fd: number, id: string, content: string): Conversation {
+  let memory = readMemory(content);
+  // A torn last line is closed off, so that the next record stands on a line of its own.
+  if (content !== "" && !content.endsWith("\n")) writeDurably(fd, "\n");
+  return {
+    id,
+    memory: () => memory,
+    append: (record) => {
+      writeDurably(fd, recordLine(record));
+      memory = remember(memory, record);
+    },
+  };
+}
+
+/**
+ * Begins a conversation.
+ *
+ * @throws AoError request_conflict when its id is taken.
+ */
+export function createConversation({ dir, id }: ConversationPlace): Conversation {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  try {
+    const fd = openSync(conversationFile(dir, id), "ax", 0o600);
+    const conversation = openConversation(fd, id, "");
+    conversation.append({ kind: "conversation", id, parentId: null });
+    syncFolder(dir);
+    return conversation;
+  } catch (error) {
+    throw isCode(error, "EEXIST") ? inUse(id, error) : error;
+  }
+}
+
+/**
+ * Takes a conversation up again.
+ *
+ * @throws AoError agent_session_unknown when there is none with that id.
+ */
+export function resumeConversation(place: ConversationPlace): Conversation {
+  const content = readConversation(place);
+  return openConversation(openSync(conversationFile(place.dir, place.id), "a"), place.id, content);
+}
+
+/**
+ * Begins a conversation that remembers all of another one, whose file is only read.
+ *
+ * It appears whole or not at all.
+ *
+ * @throws AoError agent_session_unknown when there is no parent with that id.
+ * @throws AoError request_conflict when the new id is taken.
+ */
+export function forkConversation(parent: ConversationPlace, id: string): Conversation {
+  const inherited = inheritableLines(readConversation(parent));
+  const header = recordLine({ kind: "conversation", id, parentId: parent.id });
+  const partial = `${conversationFile(parent.dir, id)}.${process.pid}.partial`;
+  const fd = openSync(partial, "w", 0o600);
+  try {
+    writeDurably(fd, header + inherited.map((line) => `${line}\n`).join(""));
+    linkSync(partial, conversationFile(parent.dir, id));
+  } catch (error) {
+    throw isCode(error, "EEXIST") ? inUse(id, error) : error;
+  } finally {
+    closeSync(fd);
+    rmSync(partial, { force: true });
+  }
+  syncFolder(parent.dir);
+  return resumeConversation({ dir: parent.dir, id });
+}

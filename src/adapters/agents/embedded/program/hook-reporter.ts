@@ -1,0 +1,64 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dataLayout } from "../../../../domain/data-layout.ts";
+import { parseLaunchId, parseSessionId } from "../../../../domain/ids.ts";
+import type { HookBodies, HookName } from "../hook-body.ts";
+
+/** Tells `ao` what happens. Never throws and never waits: reporting must not disturb the work. */
+export type HookReporter = <Name extends HookName>(name: Name, body: HookBodies[Name]) => void;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Makes one folder level, so that a data directory that was removed does not come back by a late report. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch {
+    // It is there already, or the write that follows fails too.
+  }
+}
+
+function deliver(inbox: string, fileName: string, content: string): void {
+  const [tmp, ready] = [join(inbox, "tmp", fileName), join(inbox, "new", fileName)];
+  try {
+    for (const folder of [inbox, join(inbox, "tmp"), join(inbox, "new")]) makeFolder(folder);
+    writeFileSync(tmp, content, { mode: 0o600, flag: "wx" });
+    renameSync(tmp, ready);
+  } catch {
+    rmSync(tmp, { force: true });
+  }
+}
+
+function pad(count: number, digits: number): string {
+  return String(count).padStart(digits, "0");
+}
+
+/** File names and times of one process's events, which grow also when the clock is set back. */
+function eventClock(): () => { readonly fileName: string; readonly timeMs: number } {
+  let sequence = 0;
+  let timeMs = 0;
+  return () => {
+    sequence += 1;
+    timeMs = Math.max(timeMs, Date.now());
+    return { fileName: [pad(timeMs, 15), process.pid, pad(sequence, 9)].join("-"), timeMs };
+  };
+}
+
+/**
+ * Reports into the inbox of the data directory, one file an event, as the core's hook format says.
+ *
+ * Outside of a session, that is without `AO_SESSION_ID`, `AO_LAUNCH_ID` and `AO_DATA_DIR`, it does nothing.
+ */
+export function hookReporter(env: Environment, agentSessionId: string): HookReporter {
+  const session = parseSessionId(env["AO_SESSION_ID"] ?? "");
+  const launch = parseLaunchId(env["AO_LAUNCH_ID"] ?? "");
+  const dataDir = env["AO_DATA_DIR"];
+  if (!(session && launch && dataDir)) return () => undefined;
+  const next = eventClock();
+  return (name, body) => {
+    const { fileName, timeMs } = next();
+    const header = ["ao-hook 1", `session ${session}`, `launch ${launch}`, "agent embedded", `event ${name}`];
+    const json = JSON.stringify({ session_id: agentSessionId, ...body });
+    deliver(dataLayout(dataDir).inbox, fileName, [...header, `time ${timeMs}`, "", json].join("\n"));
+  };
+}
