@@ -39,12 +39,12 @@ function resume(canResume: boolean, request: LaunchRequest): LaunchPlan {
 }
 
 /** An event named after an activity means it; `submit` is a receipt whose body is the text. */
-function interpret(event: HookEvent): AgentSignal | undefined {
-  if (event.event === "submit") {
-    return { activity: "active", agentSessionId: null, submittedText: event.body };
-  }
-  const activity = ACTIVITY_STATES.find((state) => state === event.event);
-  return activity && { activity, agentSessionId: null, submittedText: null };
+function interpret({ hooks, receipts }: AgentCapabilities, event: HookEvent): AgentSignal | undefined {
+  const name = event.event === "submit" ? "active" : event.event;
+  const activity = ACTIVITY_STATES.find((state) => state === name);
+  if (!hooks || activity === undefined) return undefined;
+  const submittedText = receipts && event.event === "submit" ? event.body : null;
+  return { activity, agentSessionId: null, submittedText };
 }
 
 /**
@@ -63,7 +63,7 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     launch: (request) => launch(capabilities.pinsSessionId, request),
     resume: (request) => resume(capabilities.resume, request),
     hasConversation: async (agentSessionId) => conversations.has(agentSessionId),
-    interpret,
+    interpret: (event) => interpret(capabilities, event),
     setPresence: (next) => {
       presence = next;
     },

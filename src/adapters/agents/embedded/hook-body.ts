@@ -1,8 +1,8 @@
 /** What the embedded agent reports, by event name; every body also carries `session_id`. */
 export interface HookBodies {
   readonly session_start: { readonly source: "startup" | "resume" | "fork" };
-  /** A prompt, message or answer was recorded in the conversation. */
-  readonly submit: { readonly prompt: string };
+  /** A prompt, message or answer was recorded in the conversation; too large a text is told as `null`. */
+  readonly submit: { readonly prompt: string | null };
   readonly waiting: { readonly question: string };
   readonly resumed: { readonly question: string };
   readonly turn_end: { readonly outcome: TurnEnd; readonly error: string | null };

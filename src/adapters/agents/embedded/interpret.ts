@@ -15,9 +15,14 @@ const ACTIVITY_AFTER: ReadonlyMap<unknown, ActivityState> = new Map<TurnEnd, Act
   ["interrupted", "idle"],
 ]);
 
+/** `null` stands for a prompt that was too large to be told. */
+function isPrompt(value: unknown): boolean {
+  return value === null || typeof value === "string";
+}
+
 const READERS: ReadonlyMap<string, Reader> = new Map<HookName, Reader>([
   ["session_start", () => "ready"],
-  ["submit", (body) => (typeof body["prompt"] === "string" ? "active" : undefined)],
+  ["submit", (body) => (isPrompt(body["prompt"]) ? "active" : undefined)],
   ["waiting", () => "waiting_input"],
   ["resumed", () => "active"],
   ["turn_end", (body) => ACTIVITY_AFTER.get(body["outcome"])],

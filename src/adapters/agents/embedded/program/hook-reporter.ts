@@ -7,6 +7,9 @@ import type { HookBodies, HookName } from "../hook-body.ts";
 /** Tells `ao` what happens. Never throws and never waits: reporting must not disturb the work. */
 export type HookReporter = <Name extends HookName>(name: Name, body: HookBodies[Name]) => void;
 
+/** A larger body would not be read from the inbox; the port says how much it takes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Makes one folder level, so that a data directory that was removed does not come back by a late report. */
@@ -44,6 +47,13 @@ function eventClock(): () => { readonly fileName: string; readonly timeMs: numbe
   };
 }
 
+/** A prompt too large for an event is left out: that one was submitted is worth more than its text. */
+function bodyJson(agentSessionId: string, body: object): string {
+  const json = JSON.stringify({ session_id: agentSessionId, ...body });
+  const fits = Buffer.byteLength(json) <= MAX_BODY_BYTES;
+  return fits ? json : JSON.stringify({ session_id: agentSessionId, ...body, prompt: null });
+}
+
 /**
  * Reports into the inbox of the data directory, one file an event, as the core's hook format says.
  *
@@ -58,7 +68,7 @@ export function hookReporter(env: Environment, agentSessionId: string): HookRepo
   return (name, body) => {
     const { fileName, timeMs } = next();
     const header = ["ao-hook 1", `session ${session}`, `launch ${launch}`, "agent embedded", `event ${name}`];
-    const json = JSON.stringify({ session_id: agentSessionId, ...body });
+    const json = bodyJson(agentSessionId, body);
     deliver(dataLayout(dataDir).inbox, fileName, [...header, `time ${timeMs}`, "", json].join("\n"));
   };
 }

@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isAoError } from "../../src/domain/errors.ts";
+import type { HookEvent } from "../../src/domain/facts.ts";
+import { parseLaunchId, parseProjectId, parseSessionId } from "../../src/domain/ids.ts";
+import { ACTIVITY_STATES } from "../../src/domain/lifecycle.ts";
+import type { Agent, LaunchPlan, LaunchRequest } from "../../src/ports/agent.ts";
+
+/** One agent under test, and how to make it know a conversation. */
+export interface AgentSetup {
+  readonly agent: Agent;
+  /** A data directory that need not exist. */
+  readonly dataDir: string;
+  /** Makes a conversation as if it had been held; missing when the agent keeps none. */
+  readonly know?: (agentSessionId: string) => void;
+}
+
+const CONVERSATION = "5f0c1f6e-0d5b-4b8e-9c8e-2f4f7a8b9c0d";
+const PROMPT_FILE = "/data/launch/app-7/prompt";
+
+function parsed<Id>(id: Id | undefined): Id {
+  if (id === undefined) throw new Error("bad id in a test");
+  return id;
+}
+
+function aRequest(over: Partial<LaunchRequest> = {}): LaunchRequest {
+  return {
+    sessionId: parsed(parseSessionId("app-7")),
+    projectId: parsed(parseProjectId("app")),
+    launchId: parsed(parseLaunchId("l-1")),
+    workspacePath: "/data/worktrees/app/app-7",
+    dataDir: "/data",
+    launchDir: "/data/launch/app-7",
+    promptFile: PROMPT_FILE,
+    agentSessionId: CONVERSATION,
+    model: null,
+    permissions: "default",
+    extraArgs: ["--flag", "a b; $(c)"],
+    ...over,
+  };
+}
+
+function frozen(request: LaunchRequest): LaunchRequest {
+  return Object.freeze({ ...request, extraArgs: Object.freeze([...request.extraArgs]) });
+}
+
+function valuesOf(plan: LaunchPlan): readonly string[] {
+  return [...plan.argv, ...Object.values(plan.env), ...plan.files.map(({ content }) => content)];
+}
+
+/** Calls that may be refused are an `AoError` or a plan. */
+function attempt(call: () => LaunchPlan): LaunchPlan | string {
+  try {
+    return call();
+  } catch (error) {
+    return isAoError(error) ? error.code : `not foreseen: ${String(error)}`;
+  }
+}
+
+const anEvent = (event: string, body: string): HookEvent => ({
+  id: "1",
+  sessionId: "app-7",
+  launchId: "l-1",
+  agent: "any",
+  event,
+  atMs: 1_700_000_000_000,
+  body,
+});
+
+const SOME_EVENTS = ["session_start", "submit", "waiting", "turn_end", "session_end", "active", "Stop", ""];
+
+/** What every `Agent` owes its callers. Run it against each adapter and the twin. */
+export function agentContract(name: string, open: () => AgentSetup): void {
+  describe(`${name} is an Agent`, () => {
+    describe("a launch plan", () => {
+      test("has a program, a settle time and no file outside of the launch folder", () => {
+        const plan = open().agent.launch(aRequest());
+        expect(plan.argv[0]).toBeTruthy();
+        expect(plan.settleMs).toBeGreaterThan(0);
+        const outside = plan.files.filter(({ path }) => !path.startsWith("/data/launch/app-7/"));
+        expect(outside).toEqual([]);
+      });
+
+      test("is the same for the same request, which it leaves as it is", () => {
+        const { agent } = open();
+        const request = frozen(aRequest());
+        expect(agent.launch(request)).toEqual(agent.launch(request));
+      });
+
+      test("carries the user's own arguments literally and in order", () => {
+        const { argv } = open().agent.launch(aRequest());
+        expect(argv.slice(-2)).toEqual(["--flag", "a b; $(c)"]);
+      });
+
+      test("names no prompt file when there is no prompt", () => {
+        const plan = open().agent.launch(aRequest({ promptFile: null }));
+        expect(valuesOf(plan).filter((value) => value.includes(PROMPT_FILE))).toEqual([]);
+      });
+
+      test("never sets a name that tells the agent its session", () => {
+        const { env } = open().agent.launch(aRequest());
+        const reserved = ["AO_SESSION_ID", "AO_SESSION", "AO_LAUNCH_ID", "AO_DATA_DIR", "AO_PROJECT_ID"];
+        expect(reserved.filter((key) => key in env)).toEqual([]);
+      });
+    });
+
+    describe("its capabilities", () => {
+      test("agree with each other", () => {
+        const { pinsSessionId, resume, fork, hooks, receipts } = open().agent.capabilities;
+        expect({
+          receiptsWithoutHooks: receipts && !hooks,
+          forkWithoutResume: fork !== "none" && !resume,
+        }).toEqual({ receiptsWithoutHooks: false, forkWithoutResume: false });
+        expect(pinsSessionId && !resume).toBe(false);
+      });
+
+      test("a pinned conversation is in the launch, and a launch without one is refused", () => {
+        const { agent } = open();
+        if (!agent.capabilities.pinsSessionId) return;
+        expect(agent.launch(aRequest()).argv).toContain(CONVERSATION);
+        expect(attempt(() => agent.launch(aRequest({ agentSessionId: null })))).toBe("usage");
+      });
+
+      test("a conversation it can resume is in the plan; else resuming is refused", () => {
+        const { agent } = open();
+        const plan = attempt(() => agent.resume(aRequest()));
+        if (!agent.capabilities.resume) return expect(plan).toBe("agent_session_unknown");
+        expect(plan).toMatchObject({ argv: expect.arrayContaining([CONVERSATION]) });
+        expect(agent.resume(frozen(aRequest()))).toEqual(plan);
+      });
+
+      test("resuming without an id is refused", () => {
+        const { agent } = open();
+        expect(attempt(() => agent.resume(aRequest({ agentSessionId: null })))).toBe("agent_session_unknown");
+      });
+    });
+
+    describe("its conversations", () => {
+      test("one it keeps is there, others are not", async () => {
+        const { agent, dataDir, know } = open();
+        const request = { dataDir, workspacePath: "/data/worktrees/app/app-7" };
+        know?.(CONVERSATION);
+        expect(await agent.hasConversation(CONVERSATION, request)).toBe(know !== undefined);
+        const other = CONVERSATION.replace("5", "6");
+        expect(await agent.hasConversation(other, request)).toBe(false);
+      });
+
+      test.each(["", "..", "../../etc/passwd", "/etc/passwd", "a\0b", "*"])("%j names none", async (id) => {
+        const { agent, dataDir } = open();
+        expect(await agent.hasConversation(id, { dataDir, workspacePath: "/" })).toBe(false);
+      });
+    });
+
+    test("the check of an empty search path answers and does not throw", async () => {
+      const { kind } = await open().agent.check("");
+      expect(["ok", "missing", "too_old", "failed"]).toContain(kind);
+    });
+
+    test("whatever a hook event holds, it is a signal or undefined, and the same each time", () => {
+      const { agent } = open();
+      const names = fc.oneof(fc.constantFrom(...SOME_EVENTS), fc.string());
+      const bodies = fc.oneof(fc.string({ unit: "binary" }), fc.json());
+      fc.assert(
+        fc.property(names, bodies, (event, body) => {
+          const signal = agent.interpret(anEvent(event, body));
+          expect(agent.interpret(anEvent(event, body))).toEqual(signal);
+          if (signal?.activity) expect(ACTIVITY_STATES).toContain(signal.activity);
+          if (!agent.capabilities.receipts) expect(signal?.submittedText ?? null).toBeNull();
+        }),
+      );
+    });
+
+    test("an agent without hooks hears nothing in any event", () => {
+      const { agent } = open();
+      if (agent.capabilities.hooks) return;
+      expect(SOME_EVENTS.map((event) => agent.interpret(anEvent(event, "{}")))).toEqual(
+        SOME_EVENTS.map(() => undefined),
+      );
+    });
+  });
+}
