@@ -103,7 +103,8 @@ export function inboxContract(name: string, open: () => Inbox): void {
     test.each<[string, Partial<HookEvent>]>([
       ["a session id that is none", { sessionId: "../x" }],
       ["an empty launch id", { launchId: "" }],
-      ["a newline in the agent's name", { agent: "claude\nsession other-1" }],
+      ["a second session behind the agent's name", { agent: "claude\nsession other-1" }],
+      ["a new header behind the agent's name", { agent: "claude\nnote x" }],
       ["an empty event name", { event: "" }],
       ["an event name with a space", { event: "Stop now" }],
       ["an event name with a terminal sequence", { event: "\x1b[31mStop" }],

@@ -49,8 +49,7 @@ function byTimeThenId(one: HookEvent, other: HookEvent): number {
  * @throws Error when the folder itself cannot be read.
  */
 export function readEvents(directory: string): readonly HookEvent[] {
-  return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .flatMap((entry) => readEvent(directory, entry.name) ?? [])
+  return readdirSync(directory)
+    .flatMap((name) => readEvent(directory, name) ?? [])
     .sort(byTimeThenId);
 }
