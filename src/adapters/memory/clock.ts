@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../ports/clock.ts";
 
 /** A clock that only a test and sleeping sleepers move. */
@@ -40,14 +39,12 @@ export function memoryClock(startMs = 1_700_000_000_000): MemoryClock {
       now += ms;
       wakeDue();
     },
-    async sleep(ms) {
+    sleep(ms) {
       const wakeAtMs = now + ms;
-      const woken = new Promise<void>((wake) => {
+      return new Promise((wake) => {
         sleepers = [...sleepers, { wakeAtMs, wake }].sort((a, b) => a.wakeAtMs - b.wakeAtMs);
+        setImmediate(jumpToEarliest);
       });
-      await setImmediate();
-      jumpToEarliest();
-      return woken;
     },
   };
 }

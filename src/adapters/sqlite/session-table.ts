@@ -51,13 +51,13 @@ export function sessionTable(db: Database): SessionTable {
     `UPDATE sessions SET ${COLUMNS.map((name) => `${name} = @${name}`).join(", ")}
      WHERE id = @id AND revision = @read_revision`,
   );
-  const nextNumber = db.prepare<[string], { readonly last: number }>(
+  const nextNumber = db.prepare<[{ readonly prefix: string }], { readonly last: number }>(
     `INSERT INTO session_numbers (prefix, last)
-     VALUES (?1, 1 + coalesce((SELECT max(number) FROM sessions WHERE prefix = ?1), 0))
+     VALUES (@prefix, 1 + coalesce((SELECT max(number) FROM sessions WHERE prefix = @prefix), 0))
      ON CONFLICT (prefix) DO UPDATE SET last = max(last + 1, excluded.last)
      RETURNING last`,
   );
-  const allocate = db.transaction((prefix: string) => Number(nextNumber.get(prefix)?.last));
+  const allocate = db.transaction((prefix: string) => Number(nextNumber.get({ prefix })?.last));
 
   return {
     allocateSessionNumber: (prefix) => allocate.immediate(prefix),

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import type { Files } from "../../src/ports/files.ts";
+
+/** Files and the folder to try them in. */
+export interface FilesUnderTest {
+  readonly files: Files;
+  /** Absolute path of an empty folder. */
+  readonly root: string;
+}
+
+/** What every `Files` owes its callers. */
+export function filesContract(name: string, open: () => FilesUnderTest): void {
+  describe(`${name} is a Files`, () => {
+    test.each(["", "plain\n", "ä 🦉 \u0000 \r\n", "x".repeat(2_000_000)])(
+      "what is written is read, whatever it is",
+      async (content) => {
+        const { files, root } = open();
+        await files.write(`${root}/a`, content);
+        expect(await files.read(`${root}/a`)).toBe(content);
+      },
+    );
+
+    test("a write makes the missing folders and replaces what was there", async () => {
+      const { files, root } = open();
+      await files.write(`${root}/deep/er/a`, "one, and long");
+      await files.write(`${root}/deep/er/a`, "two");
+      expect(await files.read(`${root}/deep/er/a`)).toBe("two");
+    });
+
+    test.each(["missing", "missing/deeper", "file/below"])("nothing is read from %s", async (path) => {
+      const { files, root } = open();
+      await files.write(`${root}/file`, "");
+      expect(await files.read(`${root}/${path}`)).toBeUndefined();
+      expect(await files.exists(`${root}/${path}`)).toBe(false);
+    });
+
+    test("files and their folders exist", async () => {
+      const { files, root } = open();
+      await files.write(`${root}/folder/a`, "");
+      expect(await files.exists(`${root}/folder/a`)).toBe(true);
+      expect(await files.exists(`${root}/folder`)).toBe(true);
+      expect(await files.exists(`${root}/fold`)).toBe(false);
+    });
+
+    test.each([
+      ["a folder", "folder"],
+      ["a path below a file", "folder/a/b"],
+    ])("a write onto %s is data_dir_unusable and changes nothing", async (_what, path) => {
+      const { files, root } = open();
+      await files.write(`${root}/folder/a`, "kept");
+      await expect(files.write(`${root}/${path}`, "lost")).rejects.toMatchObject({
+        code: "data_dir_unusable",
+      });
+      expect(await files.read(`${root}/folder/a`)).toBe("kept");
+    });
+
+    test("a removed tree is gone with all it held, and its neighbours stay", async () => {
+      const { files, root } = open();
+      for (const path of ["t/a", "t/b/c", "t2/a"]) await files.write(`${root}/${path}`, path);
+      await files.removeTree(`${root}/t`);
+      expect(await files.exists(`${root}/t`)).toBe(false);
+      expect(await files.read(`${root}/t2/a`)).toBe("t2/a");
+    });
+
+    test.each(["missing", "missing/deeper", "file/below"])("removing %s is no error", async (path) => {
+      const { files, root } = open();
+      await files.write(`${root}/file`, "kept");
+      await files.removeTree(`${root}/${path}`);
+      expect(await files.read(`${root}/file`)).toBe("kept");
+    });
+
+    test("of writes at once to one file one is read, whole", async () => {
+      const { files, root } = open();
+      const contents = Array.from({ length: 20 }, (_, index) => `${index}`.repeat(10_000));
+      await Promise.all(contents.map((content) => files.write(`${root}/a`, content)));
+      expect(contents).toContain(await files.read(`${root}/a`));
+    });
+  });
+}
