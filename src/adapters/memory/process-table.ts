@@ -124,7 +124,8 @@ function familyIn(world: World, root: ProcessIdentity | null, marker: EnvMarker)
         environment?.[marker.name] === marker.value ||
         (rootPid !== undefined && ancestry(world, identity.pid).has(rootPid)),
     )
-    .map(({ identity }) => identity);
+    .map(({ identity }) => identity)
+    .sort((one, other) => Number(other.pid === rootPid) - Number(one.pid === rootPid));
 }
 
 function sendIn(world: World, identity: ProcessIdentity, signal: Signal): void {

@@ -40,15 +40,15 @@ function sightingOf(row: ProcessRow | undefined): Sighting {
  * The environment of programs protected by the system cannot be read. `run` is for tests.
  */
 export function macProcesses(run: RunProgram = runProgram): ProcessSource {
-  let bootId: Promise<string> | undefined;
+  let bootId: string | undefined;
   const rows = async () => {
     const found = parsePsRows(await run("ps", PS_ROWS));
     if (found.length === 0) throw new Error("ps listed no process");
     return found;
   };
   return {
-    bootId: () => {
-      bootId ??= run("sysctl", ["-n", "kern.bootsessionuuid"]).then((output) => output.trim());
+    bootId: async () => {
+      bootId ??= (await run("sysctl", ["-n", "kern.bootsessionuuid"])).trim();
       return bootId;
     },
     sight: async (pids) => {
