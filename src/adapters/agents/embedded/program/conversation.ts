@@ -17,6 +17,7 @@ import {
   readMemory,
   remember,
 } from "./conversation-record.ts";
+import { lineAppender } from "./line-appender.ts";
 
 /** An open conversation, kept in one file that only grows. */
 export interface Conversation {
@@ -33,7 +34,7 @@ export interface ConversationPlace {
 }
 
 function recordLine(record: ConversationRecord): string {
-  return `${JSON.stringify({ ...record, atMs: Date.now() })}\n`;
+  return JSON.stringify({ ...record, atMs: Date.now() });
 }
 
 function isCode(error: unknown, code: string): boolean {
@@ -66,13 +67,13 @@ function readConversation({ dir, id }: ConversationPlace): string {
 
 function openConversation(fd: number, id: string, content: string): Conversation {
   let memory = readMemory(content);
-  // A torn last line is closed off, so that the next record stands on a line of its own.
-  if (content !== "" && !content.endsWith("\n")) writeDurably(fd, "\n");
+  const isTorn = content !== "" && !content.endsWith("\n");
+  const appendLine = lineAppender((text) => writeDurably(fd, text), isTorn);
   return {
     id,
     memory: () => memory,
     append: (record) => {
-      writeDurably(fd, recordLine(record));
+      appendLine(recordLine(record));
       memory = remember(memory, record);
     },
   };
@@ -120,7 +121,7 @@ export function forkConversation(parent: ConversationPlace, id: string): Convers
   const partial = `${conversationFile(parent.dir, id)}.${process.pid}.partial`;
   const fd = openSync(partial, "w", 0o600);
   try {
-    writeDurably(fd, header + inherited.map((line) => `${line}\n`).join(""));
+    writeDurably(fd, [header, ...inherited].map((line) => `${line}\n`).join(""));
     linkSync(partial, conversationFile(parent.dir, id));
   } catch (error) {
     throw isCode(error, "EEXIST") ? inUse(id, error) : error;

@@ -12,24 +12,30 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Makes one folder level, so that a data directory that was removed does not come back by a late report. */
-function makeFolder(path: string): void {
+function quietly(work: () => void): boolean {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    work();
+    return true;
   } catch {
-    // It is there already, or the write that follows fails too.
+    return false;
+  }
+}
+
+/** Makes one folder level each, so that a data directory that was removed does not come back. */
+function makeFolders(inbox: string): void {
+  for (const folder of [inbox, join(inbox, "tmp"), join(inbox, "new")]) {
+    quietly(() => mkdirSync(folder, { mode: 0o700 }));
   }
 }
 
 function deliver(inbox: string, fileName: string, content: string): void {
   const [tmp, ready] = [join(inbox, "tmp", fileName), join(inbox, "new", fileName)];
-  try {
-    for (const folder of [inbox, join(inbox, "tmp"), join(inbox, "new")]) makeFolder(folder);
+  makeFolders(inbox);
+  const delivered = quietly(() => {
     writeFileSync(tmp, content, { mode: 0o600, flag: "wx" });
     renameSync(tmp, ready);
-  } catch {
-    rmSync(tmp, { force: true });
-  }
+  });
+  if (!delivered) quietly(() => rmSync(tmp, { force: true }));
 }
 
 function pad(count: number, digits: number): string {
