@@ -1,5 +1,10 @@
 import type { SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionDeps } from "./deps.ts";
+import { foldFacts } from "./fold-facts.ts";
+import { gatherFacts, lookFailures, type ObserveDeps } from "./gather-facts.ts";
+import { liveTarget, requireSight } from "./live-target.ts";
+import { requireSession } from "./session-refs.ts";
 
 export interface AttachCommand {
   /** `switch` moves the surrounding client, on the same server; `attach` takes the terminal over. */
@@ -8,13 +13,25 @@ export interface AttachCommand {
 }
 
 /**
- * The command that shows a live session's terminal.
+ * The command that shows a live session's terminal. Writes nothing.
  *
  * @throws AoError session_not_found
- * @throws AoError not_running when the agent is gone.
+ * @throws AoError not_running when the session is over or its agent gone.
  * @throws AoError runtime_unavailable when it could not look.
  */
-export declare function attachCommand(
-  deps: Pick<SessionDeps, "store" | "runtime" | "callerEnv">,
+export async function attachCommand(
+  deps: ObserveDeps & Pick<SessionDeps, "callerEnv">,
   id: SessionId,
-): Promise<AttachCommand>;
+): Promise<AttachCommand> {
+  const stored = requireSession(deps, id);
+  const facts = await gatherFacts(deps, {
+    load: () => [stored],
+    lookAt: ({ lifecycle }) => !isTerminal(lifecycle),
+  });
+  requireSight(lookFailures(facts));
+  const { handle } = liveTarget(foldFacts(deps, facts, stored), facts.seen.get(id));
+  const argv = deps.runtime.switchArgv(handle, deps.callerEnv);
+  return argv === undefined
+    ? { kind: "attach", argv: deps.runtime.attachArgv(handle) }
+    : { kind: "switch", argv };
+}

@@ -1,5 +1,7 @@
+import { AoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { SessionDeps } from "./deps.ts";
+import { requireSession, runtimeTarget } from "./session-refs.ts";
 
 /**
  * The last `lines` lines of a session's terminal, oldest first. A dead agent's screen can be read until
@@ -7,8 +9,12 @@ import type { SessionDeps } from "./deps.ts";
  *
  * @throws AoError session_not_found, not_running, runtime_unavailable
  */
-export declare function captureOutput(
+export async function captureOutput(
   deps: Pick<SessionDeps, "store" | "runtime">,
   id: SessionId,
   lines: number,
-): Promise<readonly string[]>;
+): Promise<readonly string[]> {
+  const target = runtimeTarget(requireSession(deps, id));
+  if (target !== undefined) return deps.runtime.capture(target, lines);
+  throw new AoError("not_running", `session ${id} has no terminal`, { hint: `ao restore ${id}` });
+}

@@ -1,6 +1,18 @@
+import { assertNever } from "../domain/assert-never.ts";
+import { dataLayout } from "../domain/data-layout.ts";
+import { errorMessage } from "../domain/errors.ts";
 import type { ProjectId, SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
+import type { SessionRecord } from "../domain/session.ts";
 import type { SkipReason } from "../domain/workspace-finding.ts";
+import { type JudgeContext, judgeWorkspace, type Kept, verdictOn } from "./cleanup-verdict.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
+import { foldFacts } from "./fold-facts.ts";
+import { type Facts, gatherFacts, lookFailures, type ObserveDeps } from "./gather-facts.ts";
+import { lifecycleManager } from "./lifecycle-manager.ts";
+import { requireSight } from "./live-target.ts";
+import { saveFacts } from "./observe-sessions.ts";
+import { runtimeTarget, workspaceRef } from "./session-refs.ts";
 
 export interface CleanupOptions {
   /** `null` means all projects. */
@@ -37,11 +49,118 @@ export interface CleanupResult {
   readonly dryRun: boolean;
 }
 
+type CleanupDeps = ObserveDeps & Pick<SessionDeps, "workspace" | "files" | "dataDir">;
+
+/** `gone`: another command freed it or took it up meanwhile. `trouble`: freed, but not all went well. */
+type Outcome =
+  | { readonly kind: "cleaned"; readonly trouble: string | null }
+  | { readonly kind: "gone" }
+  | Kept;
+
 /**
  * Frees the worktrees of terminated sessions that hold nothing to lose. A dry run gives the same answer
  * and changes nothing. One session's failure never stops the others.
  *
- * @throws AoError runtime_unavailable, git_unavailable when it cannot see; nothing was removed then,
- *   unless git went away half-way.
+ * @throws AoError runtime_unavailable when any session in question could not be seen; nothing was changed.
+ * @throws AoError git_unavailable when git could not be asked.
  */
-export declare function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult>;
+export async function cleanupSessions(deps: CleanupDeps, options: CleanupOptions): Promise<CleanupResult> {
+  const facts = await gatherFacts(deps, {
+    load: () => deps.store.list(options.projectId ?? undefined),
+    lookAt: (record) => !isTerminal(record.lifecycle) || isCandidate(record),
+  });
+  requireSight(lookFailures(facts));
+  const sessions = options.dryRun
+    ? facts.records.map((record) => foldFacts(deps, facts, record))
+    : (await saveFacts(deps, facts)).sessions;
+
+  const pathsInUse = livePaths(deps.store.list());
+  const outcomes: (readonly [SessionRecord, Outcome])[] = [];
+  for (const record of sessions.filter(isCandidate)) {
+    options.onStep?.(`checking ${record.id}`);
+    const context = contextOf(facts, options, { record, pathsInUse });
+    outcomes.push([record, await handle(deps, record, { context, dryRun: options.dryRun })]);
+  }
+  return { ...tally(outcomes), dryRun: options.dryRun };
+}
+
+function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
+  return isTerminal(lifecycle) && metadata.workspaceFreedAtMs === null;
+}
+
+function livePaths(records: readonly SessionRecord[]): ReadonlySet<string> {
+  const live = records.filter(({ lifecycle }) => !isTerminal(lifecycle));
+  return new Set(live.map(({ metadata }) => metadata.workspacePath));
+}
+
+function contextOf(
+  facts: Facts,
+  { olderThanMs }: CleanupOptions,
+  { record, pathsInUse }: { readonly record: SessionRecord } & Pick<JudgeContext, "pathsInUse">,
+): JudgeContext {
+  return { seen: facts.seen.get(record.id), nowMs: facts.takenAtMs, olderThanMs, pathsInUse };
+}
+
+async function handle(
+  deps: CleanupDeps,
+  record: SessionRecord,
+  { context, dryRun }: { readonly context: JudgeContext; readonly dryRun: boolean },
+): Promise<Outcome> {
+  const verdict = await judgeWorkspace(deps.workspace, record, context);
+  if (verdict.kind !== "free") return verdict;
+  return dryRun ? { kind: "cleaned", trouble: null } : free(deps, record);
+}
+
+async function free(deps: CleanupDeps, judged: SessionRecord): Promise<Outcome> {
+  const record = deps.store.get(judged.id);
+  if (record === undefined || !isCandidate(record)) return { kind: "gone" };
+  const trouble = await removeDeadRuntime(deps, record);
+  try {
+    await deps.workspace.destroy(workspaceRef(record));
+    const freed = lifecycleManager(deps).onWorkspaceFreed(record.id);
+    await deps.files.removeTree(dataLayout(deps.dataDir).launchDir(record.id));
+    return freed?.changed === true ? { kind: "cleaned", trouble } : { kind: "gone" };
+  } catch (error) {
+    return verdictOn(error);
+  }
+}
+
+/** Best effort, as its agent was seen dead: the worktree does not depend on it. Returns what went wrong. */
+async function removeDeadRuntime(
+  { runtime }: Pick<CleanupDeps, "runtime">,
+  record: SessionRecord,
+): Promise<string | null> {
+  const target = runtimeTarget(record);
+  if (target === undefined) return null;
+  try {
+    await runtime.destroy(target);
+    return null;
+  } catch (error) {
+    return `its worktree was freed, its runtime could not be removed: ${errorMessage(error)}`;
+  }
+}
+
+function tally(outcomes: readonly (readonly [SessionRecord, Outcome])[]): Omit<CleanupResult, "dryRun"> {
+  const cleaned: CleanedSession[] = [];
+  const skipped: SkippedSession[] = [];
+  const errors: FailedSession[] = [];
+  for (const [{ id, projectId }, outcome] of outcomes) {
+    switch (outcome.kind) {
+      case "cleaned":
+        cleaned.push({ id, projectId, salvageRef: null });
+        if (outcome.trouble !== null) errors.push({ id, projectId, message: outcome.trouble });
+        break;
+      case "skip":
+        skipped.push({ id, projectId, reason: outcome.reason, detail: outcome.detail });
+        break;
+      case "error":
+        errors.push({ id, projectId, message: outcome.message });
+        break;
+      case "gone":
+        break;
+      default:
+        assertNever(outcome);
+    }
+  }
+  return { cleaned, skipped, errors };
+}

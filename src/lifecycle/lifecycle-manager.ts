@@ -77,9 +77,18 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
   const change = (id: SessionId, decide: Decide) => changeRow(deps, id, decide);
   return {
     onSpawnInitiated: (record) => insertRow(deps, record),
-    onSpawnCompleted: (id, started) => known(id, change(id, (record) => complete(record, started))),
-    onKillRequested: (id, reason, note) => change(id, (record, nowMs) => kill(record, { reason, note, nowMs })),
-    onRestoreInitiated: (id, patch) => known(id, change(id, (record) => reopen(record, patch))),
+    onSpawnCompleted: (id, started) =>
+      known(
+        id,
+        change(id, (record) => complete(record, started)),
+      ),
+    onKillRequested: (id, reason, note) =>
+      change(id, (record, nowMs) => kill(record, { reason, note, nowMs })),
+    onRestoreInitiated: (id, patch) =>
+      known(
+        id,
+        change(id, (record) => reopen(record, patch)),
+      ),
     onWorkspaceFreed: (id) => change(id, free),
     observeRuntime: (id, observation, launchId) =>
       change(id, (record, nowMs) =>

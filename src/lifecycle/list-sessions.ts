@@ -1,8 +1,9 @@
 import type { ProjectId, SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
-import type { SessionDeps } from "./deps.ts";
-
-export type ListDeps = Pick<SessionDeps, "store" | "runtime" | "inbox" | "agents" | "clock" | "ids">;
+import { foldFacts } from "./fold-facts.ts";
+import { gatherFacts, lookFailures, type ObserveDeps } from "./gather-facts.ts";
+import { requireSession } from "./session-refs.ts";
 
 export interface ListOptions {
   /** `null` means all projects. */
@@ -20,16 +21,42 @@ export interface SessionList {
   readonly lookFailures: readonly string[];
 }
 
-/** Sessions as they are now: stored rows, pending events and one live look folded in memory. Writes nothing. */
-export declare function listSessions(deps: ListDeps, options: ListOptions): Promise<SessionList>;
+/**
+ * Sessions as they are now: stored rows, pending events and one live look, folded in memory through the
+ * rules that a changing command saves with. Writes nothing.
+ */
+export async function listSessions(
+  deps: ObserveDeps,
+  { projectId, stored }: ListOptions,
+): Promise<SessionList> {
+  const load = () => deps.store.list(projectId ?? undefined);
+  return stored ? storedOnly(load()) : overlay(deps, load);
+}
 
 /**
- * One session as `listSessions` would show it.
+ * One session as `listSessions` shows it.
  *
  * @throws AoError session_not_found
  */
-export declare function getSession(
-  deps: ListDeps,
+export async function getSession(
+  deps: ObserveDeps,
   id: SessionId,
-  options: Pick<ListOptions, "stored">,
-): Promise<SessionRecord>;
+  { stored }: Pick<ListOptions, "stored">,
+): Promise<SessionRecord> {
+  const record = requireSession(deps, id);
+  const { sessions } = stored ? storedOnly([record]) : await overlay(deps, () => [requireSession(deps, id)]);
+  return sessions[0] ?? record;
+}
+
+function storedOnly(sessions: readonly SessionRecord[]): SessionList {
+  return { sessions, observedAtMs: null, lookFailures: [] };
+}
+
+async function overlay(deps: ObserveDeps, load: () => readonly SessionRecord[]): Promise<SessionList> {
+  const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
+  return {
+    sessions: facts.records.map((record) => foldFacts(deps, facts, record)),
+    observedAtMs: facts.takenAtMs,
+    lookFailures: lookFailures(facts),
+  };
+}

@@ -1,20 +1,83 @@
+import { assertNever } from "../domain/assert-never.ts";
 import type { SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
-import type { SessionDeps } from "./deps.ts";
+import { type Fact, factsOf, foldFacts } from "./fold-facts.ts";
+import {
+  eventsOf,
+  type Facts,
+  gatherFacts,
+  isOfLaunch,
+  lookFailures,
+  type ObserveDeps,
+} from "./gather-facts.ts";
+import { type Change, type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
 
 export interface ObserveResult {
-  /** The sessions asked for as they now stand, by creation. */
+  /** The sessions asked for as they now stand, in the order asked for, or by creation. */
   readonly sessions: readonly SessionRecord[];
-  /** Those of them whose row changed. */
+  /** Those of them whose row was written. */
   readonly changed: readonly SessionId[];
+  /** Why a look failed, each cause once; empty when all could be seen. */
   readonly lookFailures: readonly string[];
 }
 
 /**
- * What `listSessions` shows, saved: pending events and one look at all live sessions are applied to the
- * rows, then the applied events are removed. Without `ids` all sessions; unknown ids are left out.
+ * What `listSessions` shows, saved: pending events and one look at the live sessions go through the
+ * lifecycle manager, then the events are removed. Without `ids` all sessions; unknown ids are left out.
  */
-export declare function observeSessions(
-  deps: Pick<SessionDeps, "store" | "runtime" | "inbox" | "agents" | "clock" | "ids">,
-  ids?: readonly SessionId[],
-): Promise<ObserveResult>;
+export async function observeSessions(deps: ObserveDeps, ids?: readonly SessionId[]): Promise<ObserveResult> {
+  const load = () => (ids === undefined ? deps.store.list() : ids.flatMap((id) => deps.store.get(id) ?? []));
+  const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
+  return { ...(await saveFacts(deps, facts)), lookFailures: lookFailures(facts) };
+}
+
+/** Saves what was gathered, then removes the events that were of use. Saving the same twice changes nothing. */
+export async function saveFacts(
+  deps: ObserveDeps,
+  facts: Facts,
+): Promise<Pick<ObserveResult, "sessions" | "changed">> {
+  const manager = lifecycleManager(deps);
+  const saved = facts.records.map((record) => saveRecord(deps, facts, { record, manager }));
+  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(facts, record)));
+  return {
+    sessions: saved.map(({ record }) => record),
+    changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
+  };
+}
+
+function saveRecord(
+  deps: ObserveDeps,
+  facts: Facts,
+  { record, manager }: { readonly record: SessionRecord; readonly manager: LifecycleManager },
+): Change {
+  // Most looks are no news; then not even a transaction is opened.
+  if (foldFacts(deps, facts, record) === record) return { record, changed: false };
+  return factsOf(deps, facts, record).reduce<Change>(
+    (sofar, fact) => {
+      const change = saveFact(manager, record.id, fact);
+      return change === undefined ? sofar : { ...change, changed: sofar.changed || change.changed };
+    },
+    { record, changed: false },
+  );
+}
+
+function saveFact(manager: LifecycleManager, id: SessionId, fact: Fact): Change | undefined {
+  switch (fact.kind) {
+    case "activity":
+      return manager.observeActivity(id, fact.signal);
+    case "conversation":
+      return manager.onAgentSessionId(id, fact.agentSessionId, fact.launchId);
+    case "look":
+      return manager.observeRuntime(id, fact.observation, fact.launchId);
+    default:
+      return assertNever(fact);
+  }
+}
+
+/** A terminal session may be on its way back: what its next launch says is not lost then. */
+function spentEvents(facts: Facts, record: SessionRecord): readonly string[] {
+  return eventsOf(facts, record)
+    .filter((event) => isOfLaunch(event, record) || !isTerminal(record.lifecycle))
+    .map(({ id }) => id);
+}

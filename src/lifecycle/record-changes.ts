@@ -1,5 +1,5 @@
-import { type ObservationContext, applyRuntimeObservation } from "../domain/apply-runtime-observation.ts";
 import { applyActivitySignal } from "../domain/apply-activity-signal.ts";
+import { applyRuntimeObservation, type ObservationContext } from "../domain/apply-runtime-observation.ts";
 import type { ActivitySignal, RuntimeObservation } from "../domain/facts.ts";
 import type { LaunchId } from "../domain/ids.ts";
 import { type CanonicalLifecycle, isTerminal } from "../domain/lifecycle.ts";

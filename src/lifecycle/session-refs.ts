@@ -5,6 +5,9 @@ import type { RuntimeTarget } from "../ports/runtime.ts";
 import type { WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 
+/** Longest part of an unknown name that an error repeats, in UTF-16 code units. */
+const MAX_SHOWN = 80;
+
 /** The runtime a session remembers, or `undefined` when none was recorded. */
 export function runtimeTarget({ id, metadata }: SessionRecord): RuntimeTarget | undefined {
   if (metadata.runtime === null) return undefined;
@@ -25,6 +28,8 @@ export function requireSession({ store }: Pick<SessionDeps, "store">, id: Sessio
   return record;
 }
 
+/** The error for a name, of any length and content, that is no session's. */
 export function sessionNotFound(name: string): AoError {
-  return new AoError("session_not_found", `no session ${JSON.stringify(name)}`, { hint: "ao list" });
+  const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
+  return new AoError("session_not_found", `no session ${JSON.stringify(shown)}`, { hint: "ao list" });
 }

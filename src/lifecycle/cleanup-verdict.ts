@@ -1,0 +1,80 @@
+import { errorMessage, isAoError } from "../domain/errors.ts";
+import type { RuntimeObservation } from "../domain/facts.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import { skipReasonFor } from "../domain/skip-reason.ts";
+import type { SkipReason, WorkspaceFinding } from "../domain/workspace-finding.ts";
+import type { Workspace } from "../ports/workspace.ts";
+import { mayStillRun } from "./live-target.ts";
+import { workspaceRef } from "./session-refs.ts";
+import { describeFindings, findingsIn } from "./workspace-refusal.ts";
+
+/** Why a worktree stays. */
+export type Kept =
+  | { readonly kind: "skip"; readonly reason: SkipReason; readonly detail: string }
+  | { readonly kind: "error"; readonly message: string };
+
+/** What a cleanup is to do with the worktree of one terminated session. */
+export type Verdict = { readonly kind: "free" } | Kept;
+
+export interface JudgeContext {
+  readonly seen: RuntimeObservation | undefined;
+  readonly nowMs: number;
+  /** Least time since termination, in milliseconds; `null` for any. */
+  readonly olderThanMs: number | null;
+  /** Worktrees of sessions that are not over. */
+  readonly pathsInUse: ReadonlySet<string>;
+}
+
+/**
+ * Judges one worktree without changing anything: the dry run's answer and the run's decision.
+ *
+ * @throws AoError git_unavailable when git could not be asked.
+ */
+export async function judgeWorkspace(
+  workspace: Pick<Workspace, "inspect">,
+  record: SessionRecord,
+  context: JudgeContext,
+): Promise<Verdict> {
+  const early = skipUnasked(record, context);
+  if (early !== null) return early;
+  try {
+    const findings = await workspace.inspect(workspaceRef(record));
+    return findings.length === 0 ? { kind: "free" } : skipFor(findings);
+  } catch (error) {
+    return verdictOn(error);
+  }
+}
+
+/**
+ * What an error of the workspace means for this one session.
+ *
+ * @throws AoError git_unavailable as it came: no other session could be judged either.
+ */
+export function verdictOn(error: unknown): Kept {
+  if (isAoError(error, "git_unavailable")) throw error;
+  if (isAoError(error, "workspace_dirty")) return skipFor(findingsIn(error));
+  if (isAoError(error, "workspace_unsafe_path")) return skip("unsafe_path", error.message);
+  return { kind: "error", message: errorMessage(error) };
+}
+
+function skipUnasked(record: SessionRecord, context: JudgeContext): Kept | null {
+  const { workspacePath } = record.metadata;
+  if (workspacePath === "") return skip("no_workspace", "no worktree is recorded");
+  if (context.seen?.runtime.kind === "unknown") return skip("unknown", "its runtime could not be judged");
+  if (mayStillRun(context.seen)) return skip("in_use", "its agent still runs");
+  if (isTooRecent(record, context)) return skip("too_recent", "it was terminated not long enough ago");
+  return context.pathsInUse.has(workspacePath) ? skip("shared", "another session works in it") : null;
+}
+
+function isTooRecent(record: SessionRecord, { nowMs, olderThanMs }: JudgeContext): boolean {
+  if (olderThanMs === null) return false;
+  return nowMs - (record.terminatedAtMs ?? record.updatedAtMs) < olderThanMs;
+}
+
+function skipFor(findings: readonly WorkspaceFinding[]): Kept {
+  return skip(skipReasonFor(findings), describeFindings(findings));
+}
+
+function skip(reason: SkipReason, detail: string): Kept {
+  return { kind: "skip", reason, detail };
+}

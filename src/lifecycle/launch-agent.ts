@@ -1,0 +1,134 @@
+import { agentEnvironment } from "../domain/agent-environment.ts";
+import { dataLayout } from "../domain/data-layout.ts";
+import { AoError, type AoErrorCode } from "../domain/errors.ts";
+import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
+import type { SessionMetadata } from "../domain/session.ts";
+import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
+import type { RuntimeSpec } from "../ports/runtime.ts";
+import type { ToolCheck } from "../ports/tool-check.ts";
+import type { SessionDeps } from "./deps.ts";
+
+/** One launch of an agent, before it is carried out. */
+export interface LaunchDraft
+  extends Pick<SessionMetadata, "workspacePath" | "agentSessionId" | "model" | "permissions" | "configPath"> {
+  readonly agent: Agent;
+  /** Takes the conversation up instead of beginning one. */
+  readonly resumes: boolean;
+  readonly sessionId: SessionId;
+  readonly projectId: ProjectId;
+  readonly issueId: string | null;
+  readonly launchId: LaunchId;
+  readonly agentArgs: readonly string[];
+  /** The whole prompt, rules included; `null` for none. */
+  readonly prompt: string | null;
+  readonly projectEnv: Readonly<Record<string, string>>;
+}
+
+type LaunchDeps = Pick<SessionDeps, "runtime" | "programs" | "files" | "callerEnv" | "dataDir">;
+
+/** @throws AoError agent_not_found when there is no adapter of that name. */
+export function requireAgent({ agents }: Pick<SessionDeps, "agents">, name: string): Agent {
+  const agent = agents.get(name);
+  if (agent !== undefined) return agent;
+  throw new AoError("agent_not_found", `no agent ${JSON.stringify(name)}`, {
+    hint: "ao agents",
+    details: { known: [...agents.keys()].sort() },
+  });
+}
+
+/** The folder of one launch, below the session's, so that two launches at once never share a file. */
+export function launchDir(dataDir: string, sessionId: SessionId, launchId: LaunchId): string {
+  return `${dataLayout(dataDir).launchDir(sessionId)}/${launchId}`;
+}
+
+/** The environment of an agent; `agentEnv` is what its own plan adds. */
+export function launchEnvironment(
+  { callerEnv, dataDir }: Pick<LaunchDeps, "callerEnv" | "dataDir">,
+  draft: Omit<LaunchDraft, "workspacePath">,
+  agentEnv: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const { sessionId, projectId, issueId, launchId, configPath, projectEnv } = draft;
+  const ao = { sessionId, projectId, issueId, dataDir, launchId, configPath };
+  return agentEnvironment({ callerEnv, projectEnv, agentEnv, ao });
+}
+
+/**
+ * Finds out before any side effect whether the launch can work.
+ *
+ * @throws AoError usage when the agent refuses the request.
+ * @throws AoError agent_unavailable, runtime_unavailable when one is missing, too old or did not answer.
+ */
+export async function checkLaunch(deps: LaunchDeps, draft: LaunchDraft): Promise<void> {
+  const plan = planLaunch(deps.dataDir, draft);
+  const env = launchEnvironment(deps, draft, plan.env);
+  const [agent, runtime] = await Promise.all([draft.agent.check(searchPath(env)), deps.runtime.check()]);
+  requireTool("agent_unavailable", `agent ${draft.agent.name}`, agent);
+  requireTool("runtime_unavailable", deps.runtime.name, runtime);
+  // A path relative to the workspace means nothing before there is one.
+  const [program = ""] = plan.argv;
+  if (!program.includes("/") || program.startsWith("/")) await findProgram(deps, draft, { plan, env });
+}
+
+/**
+ * Writes the private files of the launch and says what to start.
+ *
+ * @throws AoError agent_unavailable when the program is not there.
+ * @throws AoError data_dir_unusable
+ */
+export async function prepareLaunch(deps: LaunchDeps, draft: LaunchDraft): Promise<RuntimeSpec> {
+  const { sessionId, launchId, workspacePath, prompt } = draft;
+  const plan = planLaunch(deps.dataDir, draft);
+  const env = launchEnvironment(deps, draft, plan.env);
+  const program = await findProgram(deps, draft, { plan, env });
+  const folder = launchDir(deps.dataDir, sessionId, launchId);
+  if (prompt !== null) await deps.files.write(promptFile(folder), prompt);
+  for (const { path, content } of plan.files) await deps.files.write(path, content);
+  const argv = [program, ...plan.argv.slice(1)];
+  return { sessionId, launchId, workspacePath, launchDir: folder, argv, env, settleMs: plan.settleMs };
+}
+
+function planLaunch(dataDir: string, draft: LaunchDraft): LaunchPlan {
+  const { sessionId, projectId, launchId, workspacePath, agentSessionId, model, permissions } = draft;
+  const folder = launchDir(dataDir, sessionId, launchId);
+  const request: LaunchRequest = {
+    ...{ sessionId, projectId, launchId, workspacePath, dataDir, agentSessionId, model, permissions },
+    launchDir: folder,
+    promptFile: draft.prompt === null ? null : promptFile(folder),
+    extraArgs: draft.agentArgs,
+  };
+  return draft.resumes ? draft.agent.resume(request) : draft.agent.launch(request);
+}
+
+function promptFile(folder: string): string {
+  return `${folder}/prompt`;
+}
+
+function searchPath(env: Readonly<Record<string, string>>): string {
+  return env["PATH"] ?? "";
+}
+
+async function findProgram(
+  { programs }: Pick<LaunchDeps, "programs">,
+  { agent, workspacePath }: LaunchDraft,
+  { plan, env }: { readonly plan: LaunchPlan; readonly env: Readonly<Record<string, string>> },
+): Promise<string> {
+  const [name = ""] = plan.argv;
+  const program = await programs.find(name, searchPath(env), workspacePath);
+  if (program !== undefined) return program;
+  throw new AoError("agent_unavailable", `agent ${agent.name}: no program ${JSON.stringify(name)} found`, {
+    hint: "install it, or put its folder on PATH",
+  });
+}
+
+function requireTool(code: AoErrorCode, name: string, check: ToolCheck): void {
+  switch (check.kind) {
+    case "ok":
+      return;
+    case "missing":
+      throw new AoError(code, `${name} is not installed`, { hint: check.hint });
+    case "too_old":
+      throw new AoError(code, `${name} ${check.version} is older than ${check.needed}`, { hint: check.hint });
+    case "failed":
+      throw new AoError(code, `${name} did not answer: ${check.cause}`, { hint: "ao doctor" });
+  }
+}

@@ -1,0 +1,69 @@
+import { errorMessage, isAoError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { RuntimeSpec, StartedRuntime } from "../ports/runtime.ts";
+import type { CreatedWorkspace, WorkspaceRef } from "../ports/workspace.ts";
+import type { SessionDeps } from "./deps.ts";
+import { lifecycleManager } from "./lifecycle-manager.ts";
+import type { UndoStep } from "./undo.ts";
+
+/** Takes a worktree back that this command made, and its branch; a row that is there learns of it. */
+export function undoWorkspace(
+  deps: Pick<SessionDeps, "workspace" | "store" | "clock" | "ids">,
+  ref: WorkspaceRef,
+  created: CreatedWorkspace,
+): UndoStep {
+  return {
+    what: "worktree",
+    where: created.path,
+    async run(cause) {
+      // Another command of the same session was faster, and works in it now.
+      if (isAoError(cause, "operation_in_progress")) return;
+      await deps.workspace.undoCreate({ ...ref, path: created.path }, created);
+      lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
+    },
+  };
+}
+
+/** Takes away what an agent that did not stay reported of itself. */
+export function undoEvents(
+  { inbox }: Pick<SessionDeps, "inbox">,
+  { sessionId, launchId }: Pick<RuntimeSpec, "sessionId" | "launchId">,
+): UndoStep {
+  return {
+    what: "events of",
+    where: launchId,
+    async run() {
+      const pending = await inbox.pending();
+      const ours = pending.filter((event) => event.sessionId === sessionId && event.launchId === launchId);
+      await inbox.remove(ours.map(({ id }) => id));
+    },
+  };
+}
+
+/** Removes the private files below `folder`. */
+export function undoLaunchFiles({ files }: Pick<SessionDeps, "files">, folder: string): UndoStep {
+  return { what: "launch files", where: folder, run: () => files.removeTree(folder) };
+}
+
+/** Ends the agent again. Its worktree and files stay while it cannot be ended. */
+export function undoRuntime(
+  { runtime }: Pick<SessionDeps, "runtime">,
+  { sessionId, launchId }: Pick<RuntimeSpec, "sessionId" | "launchId">,
+  { handle, process }: StartedRuntime,
+): UndoStep {
+  return {
+    what: `${handle.name} session`,
+    where: `${handle.id} on ${handle.socketPath}`,
+    guardsEarlier: true,
+    run: () => runtime.destroy({ sessionId, launchId, handle, process }),
+  };
+}
+
+/** Ends the row: there is no way to delete one. */
+export function undoRow(deps: Pick<SessionDeps, "store" | "clock" | "ids">, id: SessionId): UndoStep {
+  return {
+    what: "session",
+    where: id,
+    run: (cause) => void lifecycleManager(deps).onKillRequested(id, "error", errorMessage(cause)),
+  };
+}
