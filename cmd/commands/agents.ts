@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
+import { resolveProject } from "../../src/lifecycle/projects.ts";
+import type { Agent } from "../../src/ports/agent.ts";
+import type { ToolCheck } from "../../src/ports/tool-check.ts";
+import { jsonOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { table } from "../table.ts";
+
+interface AgentRow {
+  readonly name: string;
+  readonly installed: boolean;
+  readonly version: string | null;
+  readonly path: string | null;
+  readonly capabilities: Agent["capabilities"];
+  readonly default: boolean;
+}
+
+function rowOf(agent: Agent, check: ToolCheck, defaultAgent: string): AgentRow {
+  const ok = check.kind === "ok";
+  return {
+    name: agent.name,
+    installed: ok,
+    version: ok ? check.version : null,
+    path: ok ? check.path : null,
+    capabilities: agent.capabilities,
+    default: agent.name === defaultAgent,
+  };
+}
+
+/** The agent that `ao spawn` would run here. */
+async function defaultAgentOf(ao: Ao): Promise<string> {
+  const config = await ao.config();
+  const where = { flag: null, cwd: ao.cwd, config: config.projects, ensure: false } as const;
+  // Without git there is no project here, and that is no matter of this command.
+  const found = await resolveProject(ao.deps, where).catch(() => undefined);
+  const settings = await config.settingsFor(found?.project ?? null, "worker");
+  return settings.agent.value;
+}
+
+function canDo({ capabilities }: AgentRow): string {
+  const { resume, fork, hooks, receipts } = capabilities;
+  return [resume && "resume", fork !== "none" && `fork (${fork})`, hooks && "hooks", receipts && "receipts"]
+    .filter(Boolean)
+    .join(", ");
+}
+
+async function agents(invocation: Invocation): Promise<undefined> {
+  const ao = await invocation.open("existing");
+  const path = invocation.io.env["PATH"] ?? "";
+  const defaultAgent = await defaultAgentOf(ao);
+  const known = [...ao.deps.agents.values()];
+  const rows = await Promise.all(
+    known.map(async (agent) => rowOf(agent, await agent.check(path), defaultAgent)),
+  );
+  invocation.print({ data: rows }, () =>
+    table({
+      header: ["AGENT", "INSTALLED", "DEFAULT", "CAN"],
+      rows: rows.map((row) => [
+        row.name,
+        row.installed ? (row.version ?? "yes") : { text: "no", color: "dim" },
+        row.default ? { text: "default", color: "green" } : "",
+        canDo(row),
+      ]),
+      paint: invocation.paint,
+      width: invocation.io.stdout.columns,
+    }),
+  );
+  return undefined;
+}
+
+/** `ao agents`. */
+export function agentsCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "agents",
+      purpose: "Show the agents ao knows, whether they are installed, and what each can do",
+      examples: [
+        ["ao agents", "which one a spawn here would run, and what it can do"],
+        ["ao agents --json | jq -r '.data[] | select(.installed).name'", "the installed ones"],
+      ],
+    })
+    .addOption(jsonOption())
+    .action(host.action(agents));
+}

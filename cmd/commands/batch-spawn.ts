@@ -1,0 +1,113 @@
+import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
+import { planSpawn, type SpawnPlan, spawnPlanned } from "../../src/configured-sessions.ts";
+import { isTerminal } from "../../src/domain/lifecycle.ts";
+import { printable } from "../../src/domain/printable.ts";
+import type { SessionRecord } from "../../src/domain/session.ts";
+import { parseIssueId } from "../../src/domain/user-text.ts";
+import { listSessions } from "../../src/lifecycle/list-sessions.ts";
+import { jsonOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { errorJson } from "../report-error.ts";
+import { sessionJson } from "../session-view.ts";
+import { type Failure, forEachOf } from "../several.ts";
+import { addSpawnFlags, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
+
+interface Skipped {
+  readonly issueId: string;
+  readonly reason: "duplicate" | "live_session";
+  readonly sessionId: string | null;
+}
+
+/** Issue ids are compared without regard to case, as trackers do. */
+const keyOf = (issue: string) => issue.toLowerCase();
+
+async function liveIssues(ao: Ao, plan: SpawnPlan): Promise<ReadonlyMap<string, string>> {
+  const { sessions } = await listSessions(ao.deps, { projectId: plan.project.id, stored: false });
+  const live = sessions.filter(({ lifecycle }) => !isTerminal(lifecycle));
+  return new Map(live.flatMap(({ issueId, id }) => (issueId === null ? [] : [[keyOf(issueId), id]])));
+}
+
+function split(issues: readonly string[], live: ReadonlyMap<string, string>) {
+  const wanted = new Map<string, string>();
+  const skipped: Skipped[] = [];
+  for (const issueId of issues) {
+    const sessionId = live.get(keyOf(issueId)) ?? null;
+    if (sessionId !== null) skipped.push({ issueId, reason: "live_session", sessionId });
+    else if (wanted.has(keyOf(issueId))) skipped.push({ issueId, reason: "duplicate", sessionId });
+    else wanted.set(keyOf(issueId), issueId);
+  }
+  return { wanted: [...wanted.values()], skipped };
+}
+
+interface Summary {
+  readonly created: readonly SessionRecord[];
+  readonly skipped: readonly Skipped[];
+  readonly failed: readonly Failure[];
+}
+
+function linesOf({ created, skipped, failed }: Summary): readonly string[] {
+  return [
+    ...skipped.map(({ issueId, reason, sessionId }) =>
+      sessionId
+        ? `skipped ${printable(issueId)}: ${sessionId} works on it`
+        : `skipped ${printable(issueId)}: ${reason}`,
+    ),
+    ...failed.map(({ id, error }) => `failed ${printable(id)}: ${printable(error.message)}`),
+    `${created.length} created, ${skipped.length} skipped, ${failed.length} failed`,
+    ...created.map(({ id }) => `SESSION=${id}`),
+  ];
+}
+
+async function batchSpawn(
+  invocation: Invocation,
+  issues: readonly string[],
+  flags: SpawnFlags,
+): Promise<number> {
+  const input = await spawnInput(invocation, flags);
+  const named = issues.map(parseIssueId);
+  invocation.hold();
+  const ao = await invocation.open("create");
+  const plan = await planSpawn(ao, { project: flags.project ?? null, kind: "worker" });
+  const { wanted, skipped } = split(named, await liveIssues(ao, plan));
+  const { results: created, failures: failed } = await forEachOf(
+    wanted,
+    async (issueId) => {
+      const { record, warnings } = await spawnPlanned(ao, plan, {
+        ...input,
+        issueId,
+        title: null,
+        branch: null,
+      });
+      for (const warning of warnings) invocation.warn(`${record.id}: ${warning}`);
+      return record;
+    },
+    invocation.isInterrupted,
+  );
+  invocation.print(
+    {
+      created: created.map((record) => sessionJson(ao, record)),
+      skipped,
+      failed: failed.map(({ id, error }) => ({ issueId: id, error: errorJson(error) })),
+    },
+    () => linesOf({ created, skipped, failed }),
+  );
+  return failed.length > 0 ? 1 : 0;
+}
+
+/** `ao batch-spawn`. */
+export function batchSpawnCommand(host: Host): Command {
+  const command = host.command({
+    usage: "batch-spawn <issues...>",
+    purpose: "Spawn a session for each of several issues",
+    more: "Skips an issue that was named twice or has a live session. The exit code is 1 if any failed.",
+    examples: [
+      ["ao batch-spawn 41 42 43 --prompt-file task.md", "three sessions with the same prompt"],
+      ["ao batch-spawn 42 --json", "what was created, skipped and failed, for a script"],
+    ],
+  });
+  return addSpawnFlags(command.usage("[options] <issues...> [-- <agent arguments…>]"))
+    .addOption(jsonOption())
+    .action(host.action(batchSpawn));
+}

@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
+import type { ProjectId } from "../../src/domain/ids.ts";
+import { printable } from "../../src/domain/printable.ts";
+import { type CleanupResult, cleanupSessions } from "../../src/lifecycle/cleanup-sessions.ts";
+import { resolveProject } from "../../src/lifecycle/projects.ts";
+import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import { type Invocation, refuseTogether } from "../invocation.ts";
+
+interface CleanupFlags {
+  readonly project?: string;
+  readonly allProjects: boolean;
+  readonly dryRun: boolean;
+  readonly olderThan?: string;
+}
+
+/** `null` means all projects. */
+async function scopeOf(ao: Ao, flags: CleanupFlags): Promise<ProjectId | null> {
+  if (flags.allProjects) return null;
+  if (flags.project !== undefined) return projectFilter(ao, flags.project);
+  const { projects } = await ao.config();
+  const found = await resolveProject(ao.deps, { flag: null, cwd: ao.cwd, config: projects, ensure: false });
+  return found?.project.id ?? null;
+}
+
+function linesOf({ cleaned, skipped, dryRun }: CleanupResult): readonly string[] {
+  return [
+    ...cleaned.map(({ id }) => `${dryRun ? "would free" : "freed"} ${id}`),
+    ...skipped.map(({ id, reason, detail }) => `skipped ${id}: ${reason}: ${printable(detail)}`),
+  ];
+}
+
+async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<number> {
+  refuseTogether([flags.project !== undefined, "--project"], [flags.allProjects, "--all-projects"]);
+  const olderThanMs = flags.olderThan === undefined ? null : durationFlag("--older-than", flags.olderThan);
+  invocation.hold();
+  const ao = await invocation.open("existing");
+  const projectId = await scopeOf(ao, flags);
+  const { dryRun } = flags;
+  const onStep = invocation.progress.step;
+  const result = await cleanupSessions(ao.deps, { projectId, dryRun, olderThanMs, onStep });
+  invocation.print(result, () => linesOf(result));
+  for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
+  if (result.cleaned.length + result.skipped.length + result.errors.length === 0) {
+    invocation.note("nothing to clean up");
+  }
+  return result.errors.length > 0 ? 1 : 0;
+}
+
+/** `ao cleanup`. */
+export function cleanupCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "cleanup",
+      purpose: "Free the worktrees of terminated sessions that hold nothing to lose",
+      more: [
+        "Skipped sessions are no failure; the reason is shown. Branches and commits always stay.",
+        "The exit code is 1 when a session could not be cleaned, 5 when it could not look; then nothing is removed.",
+      ].join("\n"),
+      examples: [
+        ["ao cleanup --dry-run", "what would be freed, and what not and why"],
+        ["ao cleanup --all-projects --older-than 2d --json", "for cron"],
+      ],
+    })
+    .addOption(projectOption("only this project (default: the project here, outside of one all)"))
+    .addOption(switchOption("--all-projects", "all projects, wherever this runs"))
+    .addOption(switchOption("--dry-run", "print what would be done and do nothing"))
+    .option("--older-than <duration>", "only sessions that ended at least so long ago (default: any)")
+    .addOption(jsonOption())
+    .action(host.action(cleanup));
+}

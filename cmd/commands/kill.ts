@@ -1,0 +1,74 @@
+import { type Command, Option } from "commander";
+import { KILL_REASONS, type KillReason } from "../../src/domain/apply-requests.ts";
+import { parseSessionId } from "../../src/domain/ids.ts";
+import { printable } from "../../src/domain/printable.ts";
+import { type KillOptions, type KillResult, killSession } from "../../src/lifecycle/kill-session.ts";
+import { jsonOption, sessionIds, switchOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { forEachOf, worstOf } from "../several.ts";
+
+interface KillFlags {
+  readonly reason: KillReason;
+  readonly note?: string;
+  readonly keepWorktree: boolean;
+}
+
+function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath }: KillResult): string {
+  const ended = alreadyTerminated ? "was terminated already" : "killed";
+  const worktree = workspaceFreed ? "worktree freed" : `worktree kept at ${printable(workspacePath ?? "-")}`;
+  return `${id} ${ended}, ${worktree}`;
+}
+
+async function kill(invocation: Invocation, names: readonly string[], flags: KillFlags): Promise<undefined> {
+  invocation.hold();
+  const ao = await invocation.open("existing");
+  const ids = sessionIds(ao, names);
+  const options: KillOptions = {
+    reason: flags.reason,
+    note: flags.note ?? null,
+    keepWorktree: flags.keepWorktree,
+    callerSessionId: parseSessionId(invocation.io.env["AO_SESSION_ID"] ?? "") ?? null,
+    onStep: invocation.progress.step,
+  };
+  if (names.length === 1 && ids[0] !== undefined) {
+    const result = await killSession(ao.deps, ids[0], options);
+    invocation.print(result, () => [lineOf(result)]);
+    return undefined;
+  }
+  const { results, failures } = await forEachOf(
+    ids,
+    (id) => killSession(ao.deps, id, options),
+    invocation.isInterrupted,
+  );
+  invocation.print(results, () => results.map(lineOf));
+  if (failures.length > 0) throw worstOf(failures, ids.length);
+  return undefined;
+}
+
+/** `ao kill`. */
+export function killCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "kill <session...>",
+      purpose: "End sessions: record the intent, stop the agent, then free the worktree",
+      more: [
+        "A worktree with work in it that git could not give back stays, and the exit code is 4.",
+        "With several sessions the result is a list of those that worked; the exit code and the one error",
+        "are those of the worst failure, with all of them in its details.",
+      ].join("\n"),
+      examples: [
+        ["ao kill app-7", "end one session; its branch and commits stay"],
+        ['ao kill app-7 app-8 --note "superseded by app-9"', "end two, and remember why"],
+      ],
+    })
+    .addOption(
+      new Option("--reason <reason>", "why it ends")
+        .choices([...KILL_REASONS])
+        .default("manual" satisfies KillReason),
+    )
+    .option("--note <text>", "a note to keep with the session")
+    .addOption(switchOption("--keep-worktree", "leave the worktree where it is"))
+    .addOption(jsonOption())
+    .action(host.action(kill));
+}

@@ -1,0 +1,158 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { AoError } from "../../src/domain/errors.ts";
+import { parseProjectId } from "../../src/domain/ids.ts";
+import { isoTime } from "../../src/domain/iso-time.ts";
+import { printable } from "../../src/domain/printable.ts";
+import type { Project } from "../../src/domain/project.ts";
+import { addProject, listProjects, removeProject } from "../../src/lifecycle/projects.ts";
+import { jsonOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { table } from "../table.ts";
+
+interface AddFlags {
+  readonly id?: string;
+  readonly name?: string;
+  readonly prefix?: string;
+  readonly defaultBranch?: string;
+}
+
+function projectJson({ id, name, repositoryPath, prefix, defaultBranch, createdAtMs }: Project) {
+  return { id, name, repositoryPath, prefix, defaultBranch, createdAt: isoTime(createdAtMs) };
+}
+
+function linesOf(project: Project, invocation: Invocation): readonly string[] {
+  const fields = [
+    ["name", project.name],
+    ["repository", project.repositoryPath],
+    ["prefix", project.prefix],
+    ["default branch", project.defaultBranch ?? "as git says"],
+  ] as const;
+  return [
+    invocation.paint("bold", project.id),
+    ...fields.map(([name, value]) => `  ${invocation.paint("dim", name.padEnd(14))}  ${printable(value)}`),
+  ];
+}
+
+async function add(invocation: Invocation, path: string, flags: AddFlags): Promise<undefined> {
+  const ao = await invocation.open("create");
+  const project = await addProject(ao.deps, {
+    path: resolve(invocation.io.cwd, path),
+    id: flags.id ?? null,
+    name: flags.name ?? null,
+    prefix: flags.prefix ?? null,
+    defaultBranch: flags.defaultBranch ?? null,
+  });
+  invocation.print(projectJson(project), () => linesOf(project, invocation));
+  return undefined;
+}
+
+async function list(invocation: Invocation): Promise<undefined> {
+  const ao = await invocation.open("existing");
+  const projects = listProjects(ao.deps);
+  invocation.print({ data: projects.map(projectJson) }, () =>
+    projects.length === 0
+      ? []
+      : table({
+          header: ["ID", "PREFIX", "NAME", "REPOSITORY"],
+          rows: projects.map((p) => [p.id, p.prefix, printable(p.name), printable(p.repositoryPath)]),
+          paint: invocation.paint,
+          width: undefined,
+        }),
+  );
+  if (projects.length === 0) invocation.note("no projects yet; ao spawn registers the repository it runs in");
+  return undefined;
+}
+
+async function show(invocation: Invocation, name: string): Promise<undefined> {
+  const ao = await invocation.open("existing");
+  const id = parseProjectId(name);
+  const project = id && ao.deps.store.project(id);
+  if (!project) {
+    throw new AoError("project_not_found", `no project ${JSON.stringify(name)}`, { hint: "ao project list" });
+  }
+  invocation.print(projectJson(project), () => linesOf(project, invocation));
+  return undefined;
+}
+
+async function remove(invocation: Invocation, name: string): Promise<undefined> {
+  const ao = await invocation.open("existing");
+  const project = removeProject(ao.deps, name);
+  invocation.print(projectJson(project), () => [`${project.id} is no longer registered`]);
+  return undefined;
+}
+
+function addCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "add",
+      purpose: "Register a repository",
+      examples: [
+        ["ao project add", "the repository here"],
+        ["ao project add ~/src/app --id app --prefix app", "with a name of its own"],
+      ],
+    })
+    .argument("[path]", "a folder in the repository", ".")
+    .option("--id <id>", "id of the project (default: from the folder's name)")
+    .option("--name <text>", "name for people (default: the folder's name)")
+    .option("--prefix <prefix>", "prefix of its session ids (default: from the folder's name)")
+    .option("--default-branch <name>", "branch new work starts from (default: as git says, each time)")
+    .addOption(jsonOption())
+    .action(host.action(add));
+}
+
+/** `ao project …`. */
+export function projectCommand(host: Host): Command {
+  const project = host.command({
+    usage: "project",
+    purpose: "Register, show and forget repositories",
+    examples: [
+      ["ao project add ~/src/app", "register a repository"],
+      ["ao project list --json", "all of them, for a script"],
+    ],
+  });
+  project.addCommand(addCommand(host));
+  project.addCommand(
+    host
+      .command({
+        usage: "list",
+        purpose: "Show all registered repositories",
+        examples: [
+          ["ao project list", "ids, prefixes and paths"],
+          ["ao project list --json", "for a script"],
+        ],
+      })
+      .alias("ls")
+      .addOption(jsonOption())
+      .action(host.action(list)),
+  );
+  project.addCommand(
+    host
+      .command({
+        usage: "show <project>",
+        purpose: "Show one registered repository",
+        examples: [
+          ["ao project show app", "its path, prefix and default branch"],
+          ["ao project show app --json", "for a script"],
+        ],
+      })
+      .addOption(jsonOption())
+      .action(host.action(show)),
+  );
+  project.addCommand(
+    host
+      .command({
+        usage: "remove <project>",
+        purpose: "Forget a repository; the repository and the record of its sessions stay",
+        examples: [
+          ["ao project remove app", "refused while a session of it lives"],
+          ["ao project rm app --json", "for a script"],
+        ],
+      })
+      .aliases(["rm", "delete"])
+      .addOption(jsonOption())
+      .action(host.action(remove)),
+  );
+  return project;
+}

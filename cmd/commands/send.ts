@@ -1,0 +1,70 @@
+import { type Command, Option } from "commander";
+import { AoError } from "../../src/domain/errors.ts";
+import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { sendMessage } from "../../src/lifecycle/send-message.ts";
+import { durationFlag, jsonOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { readText } from "../read-text.ts";
+
+interface SendFlags {
+  readonly message?: string;
+  readonly file?: string;
+  readonly timeout: string;
+}
+
+function refuseSeveralSources(words: readonly string[], flags: SendFlags): void {
+  const sources = [words.length > 0, flags.message !== undefined, flags.file !== undefined];
+  if (sources.filter(Boolean).length <= 1) return;
+  throw new AoError("usage", "the message was given more than once", {
+    hint: "use one of: words, --message, --file, standard input",
+  });
+}
+
+async function messageText(invocation: Invocation, words: readonly string[], flags: SendFlags) {
+  refuseSeveralSources(words, flags);
+  if (words.length > 0) return words.join(" ");
+  if (flags.message !== undefined) return flags.message;
+  if (flags.file === undefined && invocation.io.stdin.isTTY) {
+    throw new AoError("usage", "there is no message", {
+      hint: "ao send <session> <text…>, or --file <path>, or pipe it in",
+    });
+  }
+  return readText(invocation.io, flags.file ?? "-", "--file");
+}
+
+async function send(invocation: Invocation, name: string, words: readonly string[], flags: SendFlags) {
+  const timeoutMs = durationFlag("--timeout", flags.timeout);
+  const text = await messageText(invocation, words, flags);
+  const ao = await invocation.open("existing");
+  const id = resolveSessionId(ao.deps, name);
+  invocation.progress.step(`waiting for ${id} to take the message`);
+  const result = await sendMessage(ao.deps, id, text, { timeoutMs });
+  invocation.print(result, () => [`${id}: ${result.state}`]);
+  if (result.state === "unconfirmed") invocation.note("this agent cannot confirm messages; see: ao output");
+  return undefined;
+}
+
+/** `ao send`. */
+export function sendCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "send <session> [text...]",
+      purpose: "Send a message to a session's agent and wait for its receipt",
+      more: "Any text of up to 1 MB arrives as one message. Text that begins with - goes after --.",
+      examples: [
+        ["ao send app-7 please also update the changelog", "a message of a few words"],
+        ["ao send app-7 --file review.md", "a long one; `-` and a pipe work too"],
+      ],
+    })
+    .option("-m, --message <text>", "the message as one argument")
+    .option("-f, --file <path>", "read the message from a file, `-` for standard input")
+    .addOption(
+      new Option(
+        "--timeout <duration>",
+        "how long to wait for an agent to begin, and for its receipt",
+      ).default("60s"),
+    )
+    .addOption(jsonOption())
+    .action(host.action(send));
+}

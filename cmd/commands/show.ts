@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import { printable } from "../../src/domain/printable.ts";
+import type { SessionJson } from "../../src/domain/session-json.ts";
+import { getSession } from "../../src/lifecycle/list-sessions.ts";
+import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { jsonOption, switchOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { quoted } from "../quote.ts";
+import { sessionJson } from "../session-view.ts";
+
+function linesOf(session: SessionJson, invocation: Invocation): readonly string[] {
+  const { lifecycle } = session;
+  const reason = lifecycle.session.reason === null ? "" : ` (${lifecycle.session.reason})`;
+  const fields: readonly (readonly [string, string | null])[] = [
+    ["status", `${session.status}${reason}`],
+    ["project", session.projectId],
+    ["kind", session.kind],
+    ["title", session.title],
+    ["issue", session.issueId],
+    ["agent", session.agent],
+    ["conversation", session.agentSessionId],
+    ["branch", session.branch],
+    ["from", session.baseRef],
+    ["worktree", session.workspacePath],
+    ["runtime", `${lifecycle.runtime.state} (${lifecycle.runtime.reason})`],
+    ["activity", session.activity && `${session.activity}, ${session.lastActivityAt}`],
+    ["pull request", session.pr],
+    ["created", session.createdAt],
+    ["terminated", session.terminatedAt],
+    ["attach", session.runtime?.attach ? session.runtime.attach.map(quoted).join(" ") : null],
+  ];
+  const known = fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  return [
+    invocation.paint("bold", session.id),
+    ...known.map(([name, value]) => `  ${invocation.paint("dim", name.padEnd(12))}  ${printable(value)}`),
+  ];
+}
+
+async function show(invocation: Invocation, name: string, flags: { readonly stored: boolean }) {
+  const ao = await invocation.open("existing");
+  const record = await getSession(ao.deps, resolveSessionId(ao.deps, name), flags);
+  const session = sessionJson(ao, record);
+  // Turns, goals, operations and transcripts are not recorded; readers find their keys all the same.
+  const parts = { turns: [], goal: null, operations: [], transcript: null };
+  invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
+  return undefined;
+}
+
+/** `ao show`. */
+export function showCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "show <session>",
+      purpose: "Show one session with all that is known of it",
+      examples: [
+        ["ao show app-7", "status, branch, worktree, and how to attach"],
+        ["ao show @ --json", "the session this command runs in, for a script"],
+      ],
+    })
+    .addOption(switchOption("--stored", "do not look at the session, show what was last recorded"))
+    .addOption(jsonOption())
+    .action(host.action(show));
+}

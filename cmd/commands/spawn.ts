@@ -1,0 +1,79 @@
+import { type Command, Option } from "commander";
+import { planSpawn, spawnPlanned } from "../../src/configured-sessions.ts";
+import { printable } from "../../src/domain/printable.ts";
+import { SESSION_KINDS, type SessionKind, type SessionRecord } from "../../src/domain/session.ts";
+import { parseIssueId, parseTitle } from "../../src/domain/user-text.ts";
+import { jsonOption, switchOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import { type Invocation, refuseTogether } from "../invocation.ts";
+import { sessionJson } from "../session-view.ts";
+import { addSpawnFlags, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
+import { attachTo, requireTerminal } from "./attach.ts";
+
+interface Flags extends SpawnFlags {
+  readonly branch?: string;
+  readonly title?: string;
+  readonly kind: SessionKind;
+  readonly attach: boolean;
+}
+
+function linesOf({ id, metadata }: SessionRecord): readonly string[] {
+  const { baseRef, baseCommit } = metadata;
+  const from = baseRef && baseCommit ? ` from ${printable(baseRef)} at ${baseCommit.slice(0, 12)}` : "";
+  return [
+    `branch    ${printable(metadata.branch)}${from}`,
+    `worktree  ${printable(metadata.workspacePath)}`,
+    `agent     ${metadata.agent}`,
+    `attach    ao attach ${id}`,
+    `SESSION=${id}`,
+  ];
+}
+
+async function spawn(invocation: Invocation, issue: string | undefined, flags: Flags): Promise<undefined> {
+  refuseTogether([invocation.json, "--json"], [flags.attach, "--attach"]);
+  if (flags.attach) requireTerminal(invocation.io, "ao spawn --attach …");
+  const input = {
+    ...(await spawnInput(invocation, flags)),
+    issueId: issue === undefined ? null : parseIssueId(issue),
+    title: flags.title === undefined ? null : parseTitle(flags.title),
+    branch: flags.branch ?? null,
+  };
+  invocation.hold();
+  const ao = await invocation.open("create");
+  const plan = await planSpawn(ao, { project: flags.project ?? null, kind: flags.kind });
+  const { record, warnings } = await spawnPlanned(ao, plan, input);
+  for (const warning of warnings) invocation.warn(warning);
+  invocation.print(sessionJson(ao, record), () => linesOf(record));
+  if (flags.attach) await attachTo(invocation, ao, record.id);
+  return undefined;
+}
+
+/** `ao spawn`. */
+export function spawnCommand(host: Host): Command {
+  const command = host.command({
+    usage: "spawn [issue]",
+    purpose: "Start an agent on an issue: a worktree, a tmux session, the agent",
+    more: [
+      "Works in any git repository with no set-up. What follows -- goes to the agent as it is.",
+      "If a step fails, the earlier ones are taken back. The last line of the output is SESSION=<id>.",
+    ].join("\n"),
+    examples: [
+      [
+        'ao spawn 42 --title "Fix the login redirect" --prompt-file issue-42.md',
+        "on branch feat/42-fix-the-login-redirect",
+      ],
+      ["ao spawn --agent shell -- npm run dev", "any command as the agent"],
+    ],
+  });
+  return addSpawnFlags(command.usage("[options] [issue] [-- <agent arguments…>]"))
+    .option("--branch <name>", "branch to work on, made when it is new (default: from issue, title or id)")
+    .option("--title <text>", "one line that says what it is about")
+    .addOption(
+      new Option("--kind <kind>", "what it is for")
+        .choices([...SESSION_KINDS])
+        .default("worker" satisfies SessionKind),
+    )
+    .addOption(switchOption("--attach", "show its terminal here once it runs"))
+    .addOption(jsonOption())
+    .action(host.action(spawn));
+}

@@ -1,0 +1,123 @@
+import type { Ao } from "../src/compose.ts";
+import { AoError, errorMessage } from "../src/domain/errors.ts";
+import type { ToolCheck } from "../src/ports/tool-check.ts";
+import type { Invocation } from "./invocation.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly status: "pass" | "warn" | "fail";
+  readonly detail: string;
+  /** What to do about it; `null` when nothing. */
+  readonly fix: string | null;
+}
+
+const LEAST_NODE = 20;
+
+function pass(name: string, detail: string): Check {
+  return { name, status: "pass", detail, fix: null };
+}
+
+function toolCheck(name: string, check: ToolCheck, missing: "warn" | "fail" = "fail"): Check {
+  switch (check.kind) {
+    case "ok":
+      return pass(name, `${check.version} (${check.path})`);
+    case "missing":
+      return { name, status: missing, detail: "not found in PATH", fix: check.hint };
+    case "too_old":
+      return {
+        name,
+        status: "fail",
+        detail: `${check.version} is older than ${check.needed}`,
+        fix: check.hint,
+      };
+    case "failed":
+      return { name, status: "fail", detail: `did not answer: ${check.cause}`, fix: null };
+  }
+}
+
+function nodeCheck(): Check {
+  const { node } = process.versions;
+  if (Number(node.split(".")[0]) >= LEAST_NODE) return pass("node", node);
+  return {
+    name: "node",
+    status: "fail",
+    detail: `${node} is older than ${LEAST_NODE}`,
+    fix: "install a newer Node.js",
+  };
+}
+
+/** The check that `work` gives, or the failure it throws. */
+async function attempt(name: string, work: () => Check | Promise<Check>): Promise<Check> {
+  try {
+    return await work();
+  } catch (error) {
+    const fix = error instanceof AoError ? error.hint : null;
+    return { name, status: "fail", detail: errorMessage(error), fix };
+  }
+}
+
+function directoryCheck(ao: Ao, fix: boolean): Check {
+  const name = "data directory";
+  const { path } = ao.dataDirectory;
+  if (!ao.dataDirectory.exists() && !fix) {
+    return {
+      name,
+      status: "warn",
+      detail: `${path} does not exist yet`,
+      fix: "ao doctor --fix, or the first spawn makes it",
+    };
+  }
+  ao.dataDirectory.prepare();
+  return pass(name, path);
+}
+
+function modesCheck(ao: Ao, fix: boolean): Check {
+  const name = "permissions";
+  if (!ao.dataDirectory.exists()) return pass(name, "nothing to protect yet");
+  const open = ao.dataDirectory.openToOthers();
+  if (open.length === 0) return pass(name, "closed to other users");
+  if (fix) {
+    ao.dataDirectory.closeToOthers(open);
+    return pass(name, `closed ${open.length} to other users`);
+  }
+  const detail = `${open.length} open to other users, for example ${open[0]}`;
+  return { name, status: "warn", detail, fix: "ao doctor --fix" };
+}
+
+async function storeCheck(invocation: Invocation): Promise<Check> {
+  const ao = await invocation.open("existing");
+  const sessions = ao.deps.store.list().length;
+  return pass("store", `${sessions} sessions, ${ao.deps.store.projects().length} projects`);
+}
+
+async function configCheck(ao: Ao): Promise<Check> {
+  const name = "configuration";
+  const { path, warnings } = await ao.config();
+  if (path === null) return pass(name, "no file, all defaults");
+  if (warnings.length === 0) return pass(name, path);
+  return { name, status: "warn", detail: `${path}: ${warnings.length} warnings`, fix: "ao config validate" };
+}
+
+async function agentChecks(invocation: Invocation, ao: Ao): Promise<readonly Check[]> {
+  const path = invocation.io.env["PATH"] ?? "";
+  const agents = [...ao.deps.agents.values()];
+  return Promise.all(
+    agents.map(async (agent) => toolCheck(`agent ${agent.name}`, await agent.check(path), "warn")),
+  );
+}
+
+/** Looks at everything `ao` stands on. With `fix` it repairs the data directory first. */
+export async function runChecks(invocation: Invocation, fix: boolean): Promise<readonly Check[]> {
+  const ao = await invocation.open("tools");
+  const [git, tmux] = await Promise.all([ao.deps.workspace.check(), ao.deps.runtime.check()]);
+  return [
+    nodeCheck(),
+    toolCheck("git", git),
+    toolCheck(ao.deps.runtime.name, tmux),
+    await attempt("data directory", () => directoryCheck(ao, fix)),
+    await attempt("permissions", () => modesCheck(ao, fix)),
+    await attempt("store", () => storeCheck(invocation)),
+    await attempt("configuration", () => configCheck(ao)),
+    ...(await agentChecks(invocation, ao)),
+  ];
+}

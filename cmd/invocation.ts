@@ -1,0 +1,112 @@
+import type { Access, Ao, OpenAo } from "../src/compose.ts";
+import { AoError } from "../src/domain/errors.ts";
+import { printable } from "../src/domain/printable.ts";
+import { type Paint, painter } from "./color.ts";
+import type { Io } from "./io.ts";
+import { type Progress, startProgress } from "./progress.ts";
+
+/** Flags that every command takes. */
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+  readonly color: boolean;
+  readonly config?: string;
+}
+
+/** One run of one command: its streams, its flags, and what it opened. */
+export interface Invocation {
+  readonly io: Io;
+  readonly json: boolean;
+  readonly paint: Paint;
+  readonly progress: Progress;
+  /** What followed `--`, for the agent. */
+  readonly agentArgs: readonly string[];
+  /** Opens the store and the adapters; closed when the command ends. Warnings of the configuration are shown. */
+  open(access: Access, chosen?: { readonly configPath?: string }): Promise<Ao>;
+  /** The result: one JSON value with `--json`, else the lines. */
+  print(value: unknown, lines: () => readonly string[]): void;
+  /** A line on stderr for a person; with `--json` nothing. */
+  note(text: string): void;
+  warn(text: string): void;
+  /** Signals wait for the end of the step from now on. */
+  hold(): void;
+  readonly isInterrupted: () => boolean;
+  close(): void;
+}
+
+export interface InvocationRequest {
+  readonly io: Io;
+  readonly openAo: OpenAo;
+  readonly options: CommonOptions;
+  readonly agentArgs: readonly string[];
+}
+
+/** The same, telling what is odd about the configuration when it is first read. */
+function withWarnings(ao: Ao, warn: (text: string) => void): Ao {
+  let isTold = false;
+  return {
+    ...ao,
+    async config() {
+      const config = await ao.config();
+      if (!isTold) for (const warning of config.warnings) warn(warning);
+      isTold = true;
+      return config;
+    },
+  };
+}
+
+/** Begins a command. Call `close` at its end. */
+export function beginInvocation({ io, openAo, options, agentArgs }: InvocationRequest): Invocation {
+  const json = options.json === true;
+  const off = !options.color;
+  const errorPaint = painter({ env: io.env, stream: io.stderr, off });
+  const progress = startProgress({ io, quiet: json, verbose: options.verbose === true });
+  const opened: Ao[] = [];
+
+  function note(text: string): void {
+    if (json) return;
+    progress.clear();
+    io.stderr.write(`${text}\n`);
+  }
+
+  const warn = (text: string) => note(`${errorPaint("yellow", "warning:")} ${printable(text)}`);
+
+  return {
+    io,
+    json,
+    paint: painter({ env: io.env, stream: io.stdout, off }),
+    progress,
+    agentArgs,
+    async open(access, chosen = {}) {
+      const configPath = chosen.configPath ?? options.config;
+      const ao = await openAo({ env: io.env, cwd: io.cwd, access, ...(configPath && { configPath }) });
+      opened.push(ao);
+      return withWarnings(ao, warn);
+    },
+    print(value, lines) {
+      progress.clear();
+      const text = json ? JSON.stringify(value, null, 2) : lines().join("\n");
+      if (text !== "") io.stdout.write(`${text}\n`);
+    },
+    note,
+    warn,
+    hold: () => io.interruption.hold(),
+    isInterrupted: () => io.interruption.signal.aborted,
+    close() {
+      progress.clear();
+      for (const ao of opened) ao.close();
+    },
+  };
+}
+
+/**
+ * Refuses two flags that exclude each other.
+ *
+ * @throws AoError usage
+ */
+export function refuseTogether(first: readonly [boolean, string], second: readonly [boolean, string]): void {
+  if (!first[0] || !second[0]) return;
+  throw new AoError("usage", `${first[1]} and ${second[1]} exclude each other`, {
+    hint: `leave ${second[1]} out`,
+  });
+}

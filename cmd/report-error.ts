@@ -1,0 +1,78 @@
+import { CommanderError } from "commander";
+import { AoError, EXIT_CODES, errorMessage, isAoError } from "../src/domain/errors.ts";
+import { printable } from "../src/domain/printable.ts";
+import type { Paint } from "./color.ts";
+import type { Io } from "./io.ts";
+
+/** commander's `error: unknown option '--x'\n(Did you mean --y?)` as one of ours. */
+function fromCommander(error: CommanderError): AoError {
+  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
+  const suggestion = /Did you mean (.*)\?/.exec(rest.join(" "))?.[1];
+  const hint = suggestion ? `did you mean ${suggestion}?` : "see: ao --help";
+  return new AoError("usage", first, { hint, cause: error });
+}
+
+/** Any thrown thing as the error that is shown for it. */
+export function toAoError(error: unknown, interrupted = false): AoError {
+  if (error instanceof CommanderError) return fromCommander(error);
+  if (interrupted) return new AoError("interrupted", `interrupted: ${errorMessage(error)}`, { cause: error });
+  if (isAoError(error)) return error;
+  return new AoError("internal", `unexpected failure: ${errorMessage(error)}`, {
+    hint: "run it again with AO_DEBUG=1 and report the stack trace",
+    cause: error,
+  });
+}
+
+/** The error as `--json` prints it. */
+export function errorJson({ code, message, hint, details }: AoError) {
+  return { code, message, hint, details };
+}
+
+function lines(value: unknown): readonly string[] {
+  if (typeof value === "string") return value.trimEnd().split("\n");
+  return Array.isArray(value) ? value.map((item) => lineOf(item)) : [];
+}
+
+function lineOf(item: unknown): string {
+  if (typeof item !== "object" || item === null) return String(item);
+  const { detail, message, key, line, id } = item as Readonly<Record<string, unknown>>;
+  const where = key === undefined ? id : `line ${line}: ${key}`;
+  const text = String(detail ?? message ?? JSON.stringify(item));
+  return where === undefined ? text : `${where} ${text}`;
+}
+
+/** What a person needs of `details`: findings, lost output, all the problems, what is left. */
+function detailLines({ details }: AoError): readonly string[] {
+  const problems =
+    Array.isArray(details["problems"]) && details["problems"].length > 1 ? details["problems"] : [];
+  return ["findings", "output", "failures", "left"]
+    .map((name) => details[name])
+    .concat([problems])
+    .flatMap(lines)
+    .filter((line) => line.trim() !== "")
+    .map((line) => `  ${printable(line)}`);
+}
+
+function humanText(error: AoError, paint: Paint): string {
+  const hint = error.hint === null ? [] : [`${paint("cyan", "hint:")} ${printable(error.hint)}`];
+  return [`${paint("red", "ao:")} ${printable(error.message)}`, ...detailLines(error), ...hint].join("\n");
+}
+
+function stackOf(error: AoError): string {
+  const origin = error.cause instanceof Error ? error.cause : error;
+  return origin.stack ?? String(origin);
+}
+
+export interface ReportOptions {
+  readonly io: Io;
+  readonly json: boolean;
+  readonly paint: Paint;
+}
+
+/** Prints an error on stderr, for a person or as one JSON line, and returns its exit code. */
+export function reportError(error: AoError, { io, json, paint }: ReportOptions): number {
+  const text = json ? JSON.stringify({ error: errorJson(error) }) : humanText(error, paint);
+  io.stderr.write(`${text}\n`);
+  if (error.code === "internal" && io.env["AO_DEBUG"] && !json) io.stderr.write(`${stackOf(error)}\n`);
+  return EXIT_CODES[error.code];
+}

@@ -1,0 +1,27 @@
+import { CommanderError } from "commander";
+import type { OpenAo } from "../src/compose.ts";
+import { painter } from "./color.ts";
+import type { Io } from "./io.ts";
+import { runProgram } from "./program.ts";
+import { reportError, toAoError } from "./report-error.ts";
+
+/** Whether the result, and so any error, is wanted as JSON. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
+}
+
+/**
+ * Runs one command line, prints its error if it has one, and returns the exit code. Never rejects: this
+ * is the one place that catches for good.
+ */
+export async function run(argv: readonly string[], io: Io, openAo: OpenAo): Promise<number> {
+  try {
+    return await runProgram(argv, { io, openAo });
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+    const paint = painter({ env: io.env, stream: io.stderr, off: argv.includes("--no-color") });
+    const error = toAoError(thrown, io.interruption.signal.aborted);
+    return reportError(error, { io, json: wantsJson(argv), paint });
+  }
+}

@@ -1,0 +1,67 @@
+import type { Ao } from "../src/compose.ts";
+import { isTerminal } from "../src/domain/lifecycle.ts";
+import { printable } from "../src/domain/printable.ts";
+import type { SessionRecord } from "../src/domain/session.ts";
+import { type SessionJson, toSessionJson } from "../src/domain/session-json.ts";
+import { deriveStatus, type Status } from "../src/domain/status.ts";
+import { age } from "./age.ts";
+import type { Color, Paint } from "./color.ts";
+import { type Cell, table } from "./table.ts";
+
+const STATUS_COLORS: Readonly<Partial<Record<Status, Color>>> = {
+  working: "green",
+  idle: "blue",
+  spawning: "cyan",
+  needs_input: "yellow",
+  stuck: "yellow",
+  detecting: "yellow",
+  errored: "red",
+  ci_failed: "red",
+  changes_requested: "magenta",
+  killed: "dim",
+  cleanup: "dim",
+  done: "dim",
+  terminated: "dim",
+};
+
+/** A session as JSON, with its project's name and the command that attaches to it. */
+export function sessionJson(ao: Ao, record: SessionRecord): SessionJson {
+  const handle = isTerminal(record.lifecycle) ? null : record.metadata.runtime;
+  return toSessionJson(record, {
+    projectName: ao.deps.store.project(record.projectId)?.name ?? record.projectId,
+    attach: handle && ao.deps.runtime.attachArgv(handle),
+  });
+}
+
+/** A status in its colour. */
+export function statusCell(record: SessionRecord): Cell {
+  const status = deriveStatus(record.lifecycle);
+  const color = STATUS_COLORS[status];
+  return color ? { text: status, color } : status;
+}
+
+interface SessionTableOptions {
+  readonly records: readonly SessionRecord[];
+  readonly nowMs: number;
+  readonly paint: Paint;
+  readonly width: number | undefined;
+}
+
+/** Sessions as aligned columns under a header. */
+export function sessionTable({ records, nowMs, paint, width }: SessionTableOptions): readonly string[] {
+  const rows = records.map((record) => [
+    record.id,
+    statusCell(record),
+    record.projectId,
+    record.metadata.agent,
+    printable(record.metadata.branch),
+    age(record.lifecycle.activity.lastActivityAtMs ?? record.createdAtMs, nowMs),
+    printable(record.metadata.title ?? record.issueId ?? ""),
+  ]);
+  return table({
+    header: ["ID", "STATUS", "PROJECT", "AGENT", "BRANCH", "SEEN", "TITLE"],
+    rows,
+    paint,
+    width,
+  });
+}

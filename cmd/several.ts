@@ -1,0 +1,41 @@
+import { AoError, EXIT_CODES } from "../src/domain/errors.ts";
+import { errorJson, toAoError } from "./report-error.ts";
+
+export interface Failure {
+  readonly id: string;
+  readonly error: AoError;
+}
+
+export interface Outcome<Result> {
+  readonly results: readonly Result[];
+  readonly failures: readonly Failure[];
+}
+
+/** Does the same to each id, one after the other; a failure does not stop the rest, `isStopped` does. */
+export async function forEachOf<Id extends string, Result>(
+  ids: readonly Id[],
+  work: (id: Id) => Promise<Result>,
+  isStopped: () => boolean,
+): Promise<Outcome<Result>> {
+  const results: Result[] = [];
+  const failures: Failure[] = [];
+  for (const id of ids) {
+    try {
+      if (isStopped()) throw new AoError("interrupted", `interrupted before ${id}`);
+      results.push(await work(id));
+    } catch (error) {
+      failures.push({ id, error: toAoError(error) });
+    }
+  }
+  return { results, failures };
+}
+
+/** Several failures as one error: code and exit code of the worst, all of them in `details.failures`. */
+export function worstOf(failures: readonly Failure[], total: number): AoError {
+  const bySeverity = [...failures].sort((a, b) => EXIT_CODES[b.error.code] - EXIT_CODES[a.error.code]);
+  const code = bySeverity[0]?.error.code ?? "internal";
+  return new AoError(code, `${failures.length} of ${total} sessions failed`, {
+    hint: "the others are done; run it again for these alone",
+    details: { failures: failures.map(({ id, error }) => ({ id, ...errorJson(error) })) },
+  });
+}

@@ -1,0 +1,85 @@
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { AoError, errorMessage } from "../../domain/errors.ts";
+import { closeToOthers, openToOthers } from "./file-modes.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The folder that holds all that `ao` keeps. */
+export interface DataDirectory {
+  /** Absolute, links not resolved. */
+  readonly path: string;
+  /** The variable that names it, or `default`. */
+  readonly origin: string;
+  /** Whether it is there. @throws AoError data_dir_unusable when something else is. */
+  exists(): boolean;
+  /** Its path with links resolved, as far as it exists. @throws AoError data_dir_unusable */
+  resolved(): string;
+  /** Makes it with mode 0700 unless it is there; its resolved path. @throws AoError data_dir_unusable */
+  prepare(): string;
+  /** What in it other users could read or write, worktrees' content aside. */
+  openToOthers(): readonly string[];
+  /** Takes the rights of other users on these paths away. */
+  closeToOthers(paths: readonly string[]): void;
+}
+
+/** The caller's home folder: `HOME`, else what the system's user database says. */
+export function homeDirectory(env: Environment): string {
+  return env["HOME"] || homedir();
+}
+
+/** A relative `XDG_DATA_HOME` is ignored, as the XDG Base Directory Specification 0.8 demands. */
+function locate(env: Environment, cwd: string): Pick<DataDirectory, "path" | "origin"> {
+  if (env["AO_DATA_DIR"]) return { path: resolve(cwd, env["AO_DATA_DIR"]), origin: "AO_DATA_DIR" };
+  const xdg = env["XDG_DATA_HOME"];
+  if (xdg?.startsWith("/")) return { path: join(xdg, "ao"), origin: "XDG_DATA_HOME" };
+  return { path: join(homeDirectory(env), ".local", "share", "ao"), origin: "default" };
+}
+
+function unusable(path: string, reason: string, cause?: unknown): AoError {
+  return new AoError("data_dir_unusable", `data directory ${path} cannot be used: ${reason}`, {
+    hint: "name another one with AO_DATA_DIR",
+    details: { path },
+    cause,
+  });
+}
+
+/** Calls the file system; what it refuses is about the data directory. */
+function guarded<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    throw cause instanceof AoError ? cause : unusable(path, errorMessage(cause), cause);
+  }
+}
+
+function exists(path: string): boolean {
+  return guarded(path, () => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isDirectory()) throw unusable(path, "it is not a folder");
+    return stats !== undefined;
+  });
+}
+
+function prepare(path: string): string {
+  return guarded(path, () => {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return realpathSync(path);
+  });
+}
+
+/** The data directory: `AO_DATA_DIR`, else `$XDG_DATA_HOME/ao`, else `~/.local/share/ao`. Makes nothing. */
+export function dataDirectory(env: Environment, cwd: string): DataDirectory {
+  const { path, origin } = locate(env, cwd);
+  return {
+    path,
+    origin,
+    exists: () => exists(path),
+    resolved: () => (exists(path) ? guarded(path, () => realpathSync(path)) : path),
+    prepare: () => prepare(path),
+    openToOthers: () => guarded(path, () => openToOthers(path)),
+    closeToOthers: (paths) => guarded(path, () => closeToOthers(paths)),
+  };
+}
