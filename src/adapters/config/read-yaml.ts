@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 
 export type KeyPath = readonly (string | number)[];
@@ -40,6 +40,17 @@ function invalid(path: string, line: number | undefined, reason: string, cause?:
   });
 }
 
+/** Where a key begins, or an item of a list; a value may begin lines later. */
+function offsetOf(document: Document, key: KeyPath): number | undefined {
+  const parent = key.length === 1 ? document.contents : document.getIn(key.slice(0, -1), true);
+  const name = key.at(-1);
+  const pair = isMap(parent)
+    ? parent.items.find((item) => isScalar(item.key) && item.key.value === name)
+    : undefined;
+  const node = pair?.key ?? document.getIn(key, true);
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
 /**
  * Reads a YAML file and remembers on which line each key stands.
  *
@@ -55,8 +66,8 @@ export function readYaml(path: string): YamlFile {
 
   const lineOf = (key: KeyPath): number => {
     for (let length = key.length; length > 0; length--) {
-      const node = document.getIn(key.slice(0, length), true);
-      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+      const offset = offsetOf(document, key.slice(0, length));
+      if (offset !== undefined) return lines.linePos(offset).line;
     }
     return 1;
   };

@@ -1,0 +1,294 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../../../src/adapters/config/load-config.ts";
+import type { Config } from "../../../../src/ports/config.ts";
+import { aProject } from "../../../support/builders.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+
+interface Load {
+  readonly text: string;
+  readonly name?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly repository?: string | undefined;
+}
+
+function load({ text, name = "ao.yaml", env = {}, repository }: Load): { config: Config; path: string } {
+  const directory = tempDir();
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  const config = loadConfig({
+    explicitPath: undefined,
+    env,
+    cwd: directory,
+    home: "/home/me",
+    repositoryOf: async () => repository,
+  });
+  return { config, path };
+}
+
+const app = aProject({ id: "app", repositoryPath: "/src/app" });
+
+describe("agent selection", () => {
+  const rows: readonly (readonly [string, string, string])[] = [
+    ["the project's word for the kind comes first", "worker: { agent: a }\n    agent: b", "a"],
+    ["then the project's word", "agent: b", "b"],
+    ["a word for another kind says nothing", "orchestrator: { agent: o }\n    agent: b", "b"],
+  ];
+  test.each(rows)("%s", async (_title, block, agent) => {
+    const text = `projects:\n  app:\n    path: /src/app\n    ${block}\ndefaults: { agent: d, worker: { agent: c } }\n`;
+    const { config } = load({ text });
+    expect((await config.settingsFor(app, "worker")).agent.value).toBe(agent);
+  });
+
+  test("the defaults' word for the kind comes before their general one", async () => {
+    const { config, path } = load({ text: "defaults:\n  agent: d\n  worker:\n    agent: c\n" });
+    expect((await config.settingsFor(app, "worker")).agent).toEqual({ value: "c", origin: `${path}:4` });
+    expect((await config.settingsFor(app, "orchestrator")).agent).toEqual({
+      value: "d",
+      origin: `${path}:2`,
+    });
+  });
+
+  test("with no file it is the embedded agent", async () => {
+    const directory = tempDir();
+    const config = loadConfig({
+      explicitPath: undefined,
+      env: {},
+      cwd: directory,
+      home: undefined,
+      repositoryOf: async () => undefined,
+    });
+    expect((await config.settingsFor(null, "worker")).agent).toEqual({
+      value: "embedded",
+      origin: "default",
+    });
+    expect(config.path).toBeNull();
+  });
+});
+
+describe("a file without projects", () => {
+  const text = "agent: shell\nenv: { PORT: 3000, DEBUG: true }\npostCreateTimeout: 90s\n";
+
+  test("is the settings of the repository it lies in", async () => {
+    const { config } = load({ text, repository: "/src/app" });
+    const settings = await config.settingsFor(app, "worker");
+    expect(settings.agent.value).toBe("shell");
+    expect(settings.env.value).toEqual({ PORT: "3000", DEBUG: "true" });
+    expect(settings.postCreateTimeoutMs.value).toBe(90_000);
+  });
+
+  test("says nothing about another repository", async () => {
+    const { config } = load({ text, repository: "/src/other" });
+    expect((await config.settingsFor(app, "worker")).agent.value).toBe("embedded");
+  });
+
+  test("applies everywhere when it lies in none", async () => {
+    const { config } = load({ text, repository: undefined });
+    expect((await config.settingsFor(app, "worker")).agent.value).toBe("shell");
+  });
+});
+
+describe("values", () => {
+  const permissionRows = [
+    ["permissionless", "bypass"],
+    ["skip", "bypass"],
+    ["auto-edit", "accept-edits"],
+    ["suggest", "default"],
+    ["accept-edits", "accept-edits"],
+  ] as const;
+  test.each(permissionRows)("permissions %s mean %s", async (word, mode) => {
+    const { config } = load({ text: `agentConfig: { permissions: ${word} }\n` });
+    expect((await config.settingsFor(app, "worker")).permissions.value).toBe(mode);
+  });
+
+  test("project paths start at the file or at the home folder", () => {
+    const { config, path } = load({ text: "projects:\n  a: { path: ./x }\n  b: { path: ~/y }\n" });
+    expect(config.projects.map((project) => project.path)).toEqual([join(path, "..", "x"), "/home/me/y"]);
+  });
+
+  test("rules are the text and the file, in this order", async () => {
+    const repositoryPath = tempDir();
+    writeFileSync(join(repositoryPath, "RULES.md"), "from the file\n");
+    const { config } = load({ text: "agentRules: be kind\nagentRulesFile: RULES.md\n" });
+    const settings = await config.settingsFor({ ...app, repositoryPath }, "worker");
+    expect(settings.rules.value).toBe("be kind\n\nfrom the file");
+  });
+
+  test("a rules file that is missing is named with its line", async () => {
+    const { config, path } = load({ text: "agentRules: x\nagentRulesFile: no.md\n" });
+    await expect(config.settingsFor(app, "worker")).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining(`${path}:2`),
+    });
+  });
+
+  test("an empty key is an absent key", async () => {
+    const { config } = load({ text: "agent:\nenv:\nsymlinks:\n" });
+    expect((await config.settingsFor(app, "worker")).symlinks).toEqual({ value: [], origin: "default" });
+  });
+});
+
+describe("warnings", () => {
+  test("an unknown key is named with its line and the key that was meant", () => {
+    const { config, path } = load({ text: "projects:\n  app:\n    path: /src/app\n    agnet: shell\n" });
+    expect(config.warnings).toEqual([`${path}:4: unknown key projects.app.agnet, did you mean agent?`]);
+  });
+
+  test("keys of the earlier programs without effect are told once, together", () => {
+    const text = "port: 3000\nreactions: { ci-failed: { auto: true } }\ndefaults: { notifiers: [desktop] }\n";
+    const { config, path } = load({ text, name: "agent-orchestrator.yaml" });
+    expect(config.warnings).toEqual([
+      `${path}: these keys have no effect yet: port, reactions, defaults.notifiers`,
+    ]);
+  });
+
+  test("what is done anyway needs none", () => {
+    const { config } = load({ text: "defaults: { runtime: tmux, workspace: worktree }\n" });
+    expect(config.warnings).toEqual([]);
+  });
+
+  test("a variable of ao's own is told to be ignored", () => {
+    const { config, path } = load({ text: "env:\n  AO_SESSION_ID: x\n" });
+    expect(config.warnings).toEqual([`${path}:2: AO_SESSION_ID is set by ao itself; this one is ignored`]);
+  });
+});
+
+describe("bad values", () => {
+  const rows: readonly (readonly [string, string, number, string])[] = [
+    [
+      "a word that is none of the allowed",
+      "agentConfig:\n  permissions: yolo\n",
+      2,
+      "must be one of default, accept-edits, bypass",
+    ],
+    ["a number for text", "defaults:\n  agent: 7\n", 2, "defaults.agent must be text, is number 7"],
+    ["text for a list", "symlinks: .env\n", 1, "symlinks must be a list of paths"],
+    ["a path that leads out", "copy:\n  - .env\n  - ../secret\n", 3, "must be a path inside the repository"],
+    ["a duration that is none", "postCreateTimeout: soon\n", 1, "must be a duration"],
+    [
+      "a prefix with a dot",
+      "projects:\n  app:\n    path: /a\n    sessionPrefix: a.b\n",
+      4,
+      "sessionPrefix must be",
+    ],
+    [
+      "a project without a path",
+      "projects:\n  app:\n    agent: shell\n",
+      2,
+      "projects.app.path must be text and is missing",
+    ],
+    ["a project id with a slash", "projects:\n  a/b: { path: /a }\n", 2, "must be a project id"],
+    ["a variable name with a space", "env:\n  'A B': x\n", 2, "must be named like a shell variable"],
+    ["a file that is a list", "- a\n", 1, "the file must be a mapping, is a list"],
+    ["no YAML", "a: [1\nb: 2\n", 2, "is not valid YAML"],
+    ["a key given twice", "agent: a\nagent: b\n", 2, "is not valid YAML"],
+  ];
+  test.each(rows)("%s is told with file and line", (_title, text, line, message) => {
+    const directory = tempDir();
+    const path = join(directory, "ao.yaml");
+    writeFileSync(path, text);
+    const options = {
+      explicitPath: "ao.yaml",
+      env: {},
+      cwd: directory,
+      home: undefined,
+      repositoryOf: async () => undefined,
+    };
+    expect(() => loadConfig(options)).toThrowError(
+      expect.objectContaining({
+        code: "config_invalid",
+        message: expect.stringContaining(`${path}:${line}`),
+      }),
+    );
+    expect(() => loadConfig(options)).toThrowError(message);
+  });
+
+  test("all of them are in the details", () => {
+    const text = "defaults:\n  agent: 7\nsymlinks: x\n";
+    expect(() => load({ text })).toThrowError(
+      expect.objectContaining({
+        message: expect.stringContaining("(and 1 more)"),
+        details: expect.objectContaining({
+          problems: [
+            { line: 2, key: "defaults.agent", message: "must be text, is number 7" },
+            { line: 3, key: "symlinks", message: 'must be a list of paths, is string "x"' },
+          ],
+        }),
+      }),
+    );
+  });
+
+  test("two projects with one prefix are refused with a way out", () => {
+    const text = "projects:\n  one: { path: /a/web }\n  two: { path: /b/web }\n";
+    expect(() => load({ text })).toThrowError(
+      expect.objectContaining({
+        code: "config_invalid",
+        message: expect.stringContaining("projects one and two share the session prefix web"),
+        hint: expect.stringContaining("sessionPrefix"),
+      }),
+    );
+  });
+
+  test("an alias bomb is refused", () => {
+    const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
+    for (const [name, of] of ["ba", "cb", "dc", "ed", "fe"].map((pair) => [...pair])) {
+      bomb.push(`${name}: &${name} [${Array(9).fill(`*${of}`).join(",")}]`);
+    }
+    expect(() => load({ text: bomb.join("\n") })).toThrowError(
+      expect.objectContaining({ code: "config_invalid" }),
+    );
+  });
+});
+
+describe("look-up", () => {
+  function lookUp(explicitPath: string | undefined, env: Readonly<Record<string, string>>, cwd: string) {
+    return loadConfig({
+      explicitPath,
+      env,
+      cwd,
+      home: join(cwd, "home"),
+      repositoryOf: async () => undefined,
+    }).path;
+  }
+
+  function tree(): { root: string; below: string } {
+    const root = tempDir();
+    const below = join(root, "a", "b");
+    mkdirSync(join(root, "xdg", "ao"), { recursive: true });
+    mkdirSync(below, { recursive: true });
+    for (const name of ["flag.yaml", "env.yaml", "xdg/ao/config.yaml"])
+      writeFileSync(join(root, name), "agent: x\n");
+    return { root, below };
+  }
+
+  test("goes by flag, variable, upward search and the user's file, in this order", () => {
+    const { root, below } = tree();
+    const env = { XDG_CONFIG_HOME: join(root, "xdg"), AO_CONFIG_PATH: join(root, "env.yaml") };
+    expect(lookUp("../../flag.yaml", env, below)).toBe(join(root, "flag.yaml"));
+    expect(lookUp(undefined, env, below)).toBe(join(root, "env.yaml"));
+    const { AO_CONFIG_PATH: _, ...without } = env;
+    expect(lookUp(undefined, without, below)).toBe(join(root, "xdg/ao/config.yaml"));
+    writeFileSync(join(root, "a", "agent-orchestrator.yml"), "agent: x\n");
+    expect(lookUp(undefined, without, below)).toBe(join(root, "a", "agent-orchestrator.yml"));
+    writeFileSync(join(root, "a", "ao.yaml"), "agent: x\n");
+    expect(lookUp(undefined, without, below)).toBe(join(root, "a", "ao.yaml"));
+  });
+
+  test.each([
+    ["--config", "no.yaml", {}],
+    ["AO_CONFIG_PATH", undefined, { AO_CONFIG_PATH: "no.yaml" }],
+  ] as const)("a file that %s names must be there", (by, explicitPath, env) => {
+    const { below } = tree();
+    expect(() => lookUp(explicitPath, env, below)).toThrowError(
+      expect.objectContaining({ code: "config_invalid", message: expect.stringContaining(`from ${by}`) }),
+    );
+  });
+
+  test("a folder of that name is passed over", () => {
+    const { below } = tree();
+    mkdirSync(join(below, "ao.yaml"));
+    chmodSync(join(below, "ao.yaml"), 0o700);
+    expect(lookUp(undefined, {}, below)).toBeNull();
+  });
+});
