@@ -19,7 +19,7 @@ export interface BranchRequest {
  * Empty when nothing of it can be kept, as with emoji alone.
  */
 export function slugify(text: string): string {
-  return refPart(text.slice(0, MAX_READ).toLowerCase().replaceAll("_", "-"));
+  return cutRefPart(wordsOf(plain(text).toLowerCase()).join("-"));
 }
 
 /**
@@ -28,7 +28,7 @@ export function slugify(text: string): string {
  * (git-check-ref-format(1)).
  */
 export function deriveBranch({ issueId, title, sessionId }: BranchRequest): string {
-  const issue = refPart(issueId ?? "");
+  const issue = cutRefPart(plain(issueId ?? ""));
   if (issue === "") return `session/${sessionId}`;
   return `feat/${[issue, slugify(title ?? "")].filter((part) => part !== "").join("-")}`;
 }
@@ -66,8 +66,12 @@ function plain(text: string): string {
     .replace(/^-|-$/g, "");
 }
 
-function refPart(text: string): string {
-  return plain(text).slice(0, MAX_SLUG).replace(/-$/, "");
+function cutRefPart(part: string): string {
+  return part.slice(0, MAX_SLUG).replace(/-$/, "");
+}
+
+function wordsOf(name: string): readonly string[] {
+  return name.split(/[-_]+/).filter((word) => word !== "");
 }
 
 /** A bare repository's folder is called by its name without `.git`. */
@@ -79,6 +83,6 @@ function shorten(name: string): string {
   if (name.length <= 4) return name;
   const capitals = name.match(/[A-Z]/g) ?? [];
   if (capitals.length > 1 && /[a-z]/.test(name)) return capitals.join("");
-  const words = name.split(/[-_]+/);
+  const words = wordsOf(name);
   return words.length > 1 ? words.map((word) => word.slice(0, 1)).join("") : name.slice(0, 3);
 }

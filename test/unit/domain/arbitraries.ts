@@ -21,6 +21,14 @@ import {
 } from "../../../src/domain/lifecycle.ts";
 import { launchId, T0_MS } from "../../support/builders.ts";
 
+/** Any text: every UTF-16 code unit, halves of pairs included, and often those that mean something. */
+export const anyText: fc.Arbitrary<string> = fc.string({
+  unit: fc.oneof(
+    fc.nat(0xffff).map((unit) => String.fromCharCode(unit)),
+    fc.constantFrom(..."aZ09 -_./\\#$()~^:@{}\0\n\r\té", "🚀", "\u202e", "\u001b["),
+  ),
+});
+
 /** A moment within ten minutes of `T0_MS`, in steps that make equal ones likely. */
 export const aTimeMs: fc.Arbitrary<number> = fc
   .integer({ min: -20, max: 20 })

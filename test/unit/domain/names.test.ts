@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseProjectId, parseSessionId } from "../../../src/domain/ids.ts";
 import { deriveBranch, derivePrefix, deriveProjectId, slugify } from "../../../src/domain/names.ts";
 import { sessionId } from "../../support/builders.ts";
+import { anyText } from "./arbitraries.ts";
 
 const TEN_MEGABYTES = "fix ".repeat(2_500_000);
 const HOSTILE = [
@@ -44,7 +45,9 @@ describe("slugify", () => {
     ["  --Fix: login / redirect!  ", "fix-login-redirect"],
     ["snake_case stays words", "snake-case-stays-words"],
     ["Élan über São Paulo", "elan-uber-sao-paulo"],
-    ["ｆｕｌｌ ｗｉｄｔｈ", "full-width"],
+    ["ｆｕｌｌ＿ｗｉｄｔｈ", "full-width"],
+    ["10 ㎀", "10-pa"],
+    ["__init__", "init"],
     ["#(touch x)", "touch-x"],
     ["$(touch x)", "touch-x"],
     ["../..", ""],
@@ -64,7 +67,7 @@ describe("slugify", () => {
 
   test("any text becomes at most 40 of a-z, 0-9 and single dashes inside", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(anyText, (text) => {
         expect(slugify(text)).toMatch(/^(?:[a-z0-9]+(?:-[a-z0-9]+)*)?$/);
         expect(slugify(text).length).toBeLessThanOrEqual(40);
         expect(slugify(slugify(text))).toBe(slugify(text));
@@ -107,7 +110,7 @@ describe("deriveBranch", () => {
   });
 
   test("every branch is of one safe shape and of bounded length", () => {
-    const aText = fc.option(fc.string({ unit: "binary" }));
+    const aText = fc.option(anyText);
     fc.assert(
       fc.property(aText, aText, (issueId, title) => {
         const branch = deriveBranch({ issueId, title, sessionId: id });
@@ -150,7 +153,7 @@ describe("derivePrefix", () => {
 
   test("any folder gives the prefix of a valid session id", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (folder) => {
+      fc.property(anyText, (folder) => {
         expect(parseSessionId(`${derivePrefix(folder)}-123456789`)).toBeDefined();
       }),
     );
@@ -188,7 +191,7 @@ describe("deriveProjectId", () => {
 
   test("any folder gives a valid id that is free", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.nat(3), (folder, takenCount) => {
+      fc.property(anyText, fc.nat(3), (folder, takenCount) => {
         const asked: string[] = [];
         const id = deriveProjectId(folder, (candidate) => asked.push(candidate) <= takenCount);
         expect(parseProjectId(id)).toBe(id);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { printable } from "../../../src/domain/printable.ts";
+import { anyText } from "./arbitraries.ts";
 
 describe("printable", () => {
   test.each([
@@ -30,7 +31,7 @@ describe("printable", () => {
 
   test("any text becomes one line without a character that acts on a terminal", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(anyText, (text) => {
         const shown = printable(text);
         expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/u);
         expect(printable(shown)).toBe(shown);

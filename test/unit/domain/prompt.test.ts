@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { composePrompt } from "../../../src/domain/prompt.ts";
+import { anyText } from "./arbitraries.ts";
 
 describe("composePrompt", () => {
   test.each<[string, string | null, string | null, string | null]>([
@@ -16,7 +17,7 @@ describe("composePrompt", () => {
   });
 
   test("a prompt arrives byte for byte, before the rules", () => {
-    const aText = fc.string({ unit: "binary", minLength: 1 });
+    const aText = anyText.filter((text) => text !== "");
     fc.assert(
       fc.property(aText, fc.option(aText), (prompt, rules) => {
         const ending = rules === null ? "" : `\n\n${rules}`;
