@@ -120,7 +120,8 @@ async function findProgram(
   });
 }
 
-function requireTool(code: AoErrorCode, name: string, check: ToolCheck): void {
+/** @throws AoError with `code` when the tool cannot be used. */
+export function requireTool(code: AoErrorCode, name: string, check: ToolCheck): void {
   switch (check.kind) {
     case "ok":
       return;

@@ -14,7 +14,7 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.ts";
 import { runtimeTarget, workspaceRef } from "./session-refs.ts";
 import { type UndoStep, withUndo } from "./undo.ts";
-import { undoEvents, undoLaunchFiles, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 export interface RestoreOptions extends RestoreChoice {
   readonly onStep?: OnStep;
@@ -77,10 +77,7 @@ async function relaunch(
 
   options.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: workspace.path };
-  undo.push(
-    undoEvents(deps, draft),
-    undoLaunchFiles(deps, launchDir(deps.dataDir, record.id, draft.launchId)),
-  );
+  undo.push(undoLaunch(deps, draft, launchDir(deps.dataDir, record.id, draft.launchId)));
   const runtimeSpec = await prepareLaunch(deps, launch);
   await removeEndedLaunch(deps, record);
   return { workspace, started: await deps.runtime.create(runtimeSpec) };
@@ -101,10 +98,7 @@ async function reopen(
 ): Promise<SessionRecord> {
   const { started, workspace } = relaunched;
   const manager = lifecycleManager(deps);
-  undo.push(
-    undoEvents(deps, draft),
-    undoLaunchFiles(deps, launchDir(deps.dataDir, record.id, draft.launchId)),
-  );
+  undo.push(undoLaunch(deps, draft, launchDir(deps.dataDir, record.id, draft.launchId)));
   undo.push(undoRuntime(deps, draft, started));
   manager.onRestoreInitiated(record.id, {
     launchId: draft.launchId,

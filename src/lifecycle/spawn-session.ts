@@ -20,7 +20,7 @@ import {
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import type { ProjectSettings } from "./projects.ts";
 import { type UndoStep, withUndo } from "./undo.ts";
-import { undoEvents, undoLaunchFiles, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 export interface SpawnRequest {
   /** A registered project. */
@@ -80,8 +80,7 @@ async function carryOut(
 
   request.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: created.path };
-  undo.push(undoEvents(deps, launch));
-  undo.push(undoLaunchFiles(deps, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
+  undo.push(undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
   const started = await deps.runtime.create(await prepareLaunch(deps, launch));
   undo.push(undoRuntime(deps, launch, started));
 

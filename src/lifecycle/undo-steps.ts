@@ -24,25 +24,22 @@ export function undoWorkspace(
   };
 }
 
-/** Takes away what an agent that did not stay reported of itself. */
-export function undoEvents(
-  { inbox }: Pick<SessionDeps, "inbox">,
+/** Removes the private files of a launch below `folder`, and what its agent reported of itself. */
+export function undoLaunch(
+  { files, inbox }: Pick<SessionDeps, "files" | "inbox">,
   { sessionId, launchId }: Pick<RuntimeSpec, "sessionId" | "launchId">,
+  folder: string,
 ): UndoStep {
   return {
-    what: "events of",
-    where: launchId,
+    what: "launch files",
+    where: folder,
     async run() {
+      await files.removeTree(folder);
       const pending = await inbox.pending();
       const ours = pending.filter((event) => event.sessionId === sessionId && event.launchId === launchId);
       await inbox.remove(ours.map(({ id }) => id));
     },
   };
-}
-
-/** Removes the private files below `folder`. */
-export function undoLaunchFiles({ files }: Pick<SessionDeps, "files">, folder: string): UndoStep {
-  return { what: "launch files", where: folder, run: () => files.removeTree(folder) };
 }
 
 /** Ends the agent again. Its worktree and files stay while it cannot be ended. */

@@ -1,0 +1,316 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import { deriveStatus } from "../../../src/domain/status.ts";
+import { spawnSession } from "../../../src/lifecycle/spawn-session.ts";
+import { sessionId, T0_MS } from "../../support/builders.ts";
+import { aSpawnRequest, aWorld, type World } from "../../support/world.ts";
+
+const ID = sessionId("app-1");
+const PATH = "/data/worktrees/app/app-1";
+
+/** All that a spawn could leave behind. */
+async function traces({ deps, workspace, runtime, files }: World) {
+  return {
+    rows: deps.store.list(),
+    projects: deps.store.projects(),
+    branches: workspace.branches("/repo/app"),
+    worktree: workspace.exists(PATH),
+    runtimes: runtime.sessions(),
+    files: files.paths(),
+    events: await deps.inbox.pending(),
+  };
+}
+
+/** The error a spawn ends with. */
+async function spawnError(world: World, overrides = {}): Promise<AoError> {
+  const error = await spawnSession(world.deps, aSpawnRequest(world.project, overrides)).catch((e) => e);
+  if (error instanceof AoError) return error;
+  throw new Error(`spawn did not fail with an AoError: ${String(error)}`);
+}
+
+describe("a spawn", () => {
+  test("makes worktree, runtime and row in this order, and shows as spawning", async () => {
+    const world = aWorld({
+      callerEnv: { PATH: "/bin", BASE: "1", AO_SESSION_ID: "other-1", TMUX: "/x,1,0" },
+    });
+    const record = await world.spawn({ branch: "feat/42" });
+    expect(world.log).toEqual([
+      "workspace.create app-1",
+      "files.write /data/launch/app-1/launch-1/prompt",
+      "runtime.create app-1",
+      "store.insert app-1 not_started/spawn_requested unknown",
+      "store.save app-1 not_started/spawn_requested alive",
+    ]);
+    expect(deriveStatus(record.lifecycle)).toBe("spawning");
+    expect(world.row(ID)).toEqual(record);
+    expect(record).toMatchObject({
+      id: "app-1",
+      projectId: "app",
+      issueId: "42",
+      kind: "worker",
+      createdAtMs: T0_MS,
+      terminatedAtMs: null,
+      lifecycle: { runtime: { state: "alive", reason: "process_running" } },
+      metadata: {
+        prompt: "do the thing",
+        branch: "feat/42",
+        baseRef: "main",
+        workspacePath: PATH,
+        runtime: { name: "memory", id: "$1" },
+        launchId: "launch-1",
+      },
+    });
+  });
+
+  test("gives the agent its identity over the project's and the caller's environment", async () => {
+    const world = aWorld({
+      callerEnv: { PATH: "/bin", BASE: "1", AO_SESSION_ID: "other-1", TMUX: "/x,1,0" },
+    });
+    const env = { AO_SESSION_ID: "forged", FROM_PROJECT: "2" };
+    await world.spawn({ settings: { ...world.settings, env }, configPath: "/repo/app/ao.yaml" });
+    const [spec] = world.runtime.created;
+    expect(spec?.env).toMatchObject({
+      AO_SESSION_ID: "app-1",
+      AO_PROJECT_ID: "app",
+      AO_ISSUE_ID: "42",
+      AO_LAUNCH_ID: "launch-1",
+      AO_DATA_DIR: "/data",
+      AO_CONFIG_PATH: "/repo/app/ao.yaml",
+      BASE: "1",
+      FROM_PROJECT: "2",
+    });
+    expect(spec?.env).not.toHaveProperty("TMUX");
+    expect(env).toEqual({ AO_SESSION_ID: "forged", FROM_PROJECT: "2" });
+  });
+
+  test("starts the program by its absolute path, with the pinned conversation, in the worktree", async () => {
+    const world = aWorld();
+    const record = await world.spawn({ agentArgs: ["--fast"] });
+    const conversation = record.metadata.agentSessionId;
+    expect(world.runtime.created[0]).toMatchObject({
+      argv: ["/bin/agent", "--new", conversation, "--fast"],
+      workspacePath: PATH,
+      launchDir: "/data/launch/app-1/launch-1",
+      settleMs: 10,
+    });
+    expect(conversation).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("leaves the conversation to an agent that names its own", async () => {
+    const world = aWorld({ capabilities: { pinsSessionId: false } });
+    expect((await world.spawn()).metadata.agentSessionId).toBeNull();
+  });
+
+  test.each([
+    ["prompt and rules", "do the thing", "be careful", "do the thing\n\nbe careful"],
+    ["the prompt alone", "do the thing", null, "do the thing"],
+    ["the rules alone", null, "be careful", "be careful"],
+  ])("hands over %s in a file, and records only the prompt", async (_name, prompt, agentRules, expected) => {
+    const world = aWorld();
+    const record = await world.spawn({ prompt, settings: { ...world.settings, agentRules } });
+    expect(await world.files.read("/data/launch/app-1/launch-1/prompt")).toBe(expected);
+    expect(record.metadata.prompt).toBe(prompt);
+  });
+
+  test("writes no prompt file when there is nothing to say", async () => {
+    const world = aWorld();
+    await world.spawn({ prompt: null });
+    expect(world.files.paths()).toEqual([]);
+  });
+
+  test.each([
+    ["the issue", { issueId: "42", title: null }, "feat/42"],
+    ["issue and title", { issueId: "42", title: "Fix it" }, "feat/42-fix-it"],
+    ["the session id", { issueId: null, title: "Fix it" }, "session/app-1"],
+  ])("derives the branch from %s", async (_name, overrides, branch) => {
+    expect((await aWorld().spawn(overrides)).metadata.branch).toBe(branch);
+  });
+
+  test("never uses a number twice", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.kill(ID);
+    world.runtime.failNext("create", new AoError("runtime_unavailable", "no server"));
+    await spawnError(world, { issueId: "43" });
+    expect((await world.spawn({ issueId: "44" })).id).toBe("app-3");
+  });
+
+  test("tells its steps and passes on what the worktree warned of", async () => {
+    const world = aWorld();
+    const warned = { ...world.deps.workspace, create: createWithWarning(world) };
+    const steps: string[] = [];
+    const request = aSpawnRequest(world.project, { onStep: (step) => void steps.push(step) });
+    const { warnings } = await spawnSession({ ...world.deps, workspace: warned }, request);
+    expect(warnings).toEqual(["hook post-checkout exited with 3"]);
+    expect(steps).toEqual(["creating worktree", "starting agent"]);
+  });
+
+  test("twenty at once are twenty sessions", async () => {
+    const world = aWorld();
+    const spawned = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => world.spawn({ issueId: String(index) })),
+    );
+    expect(new Set(spawned.map(({ id }) => id)).size).toBe(20);
+    expect(world.runtime.sessions()).toHaveLength(20);
+    expect(world.deps.store.list()).toHaveLength(20);
+  });
+});
+
+describe("a spawn that cannot work", () => {
+  test.each<[string, string, (world: World) => Parameters<typeof spawnError>[1]]>([
+    ["an unknown agent", "agent_not_found", () => ({ agent: "nobody" })],
+    [
+      "an agent that is not installed",
+      "agent_unavailable",
+      ({ agent }) => void agent.setPresence({ kind: "missing", hint: "install it" }),
+    ],
+    [
+      "an agent that is too old",
+      "agent_unavailable",
+      ({ agent }) =>
+        void agent.setPresence({ kind: "too_old", version: "1", needed: "2", hint: "update it" }),
+    ],
+    [
+      "an agent that does not answer",
+      "agent_unavailable",
+      ({ agent }) => void agent.setPresence({ kind: "failed", cause: "timeout" }),
+    ],
+    ["a title of two lines", "usage", () => ({ title: "a\nb" })],
+    ["a prompt with NUL", "usage", () => ({ prompt: "a\0b" })],
+    ["an endless issue id", "usage", () => ({ issueId: "x".repeat(1000) })],
+    ["a prefix that makes no id", "usage", ({ project }) => ({ project: { ...project, prefix: "a:b" } })],
+    [
+      "a program that is nowhere",
+      "agent_unavailable",
+      ({ settings }) => ({ settings: { ...settings, env: { PATH: "/empty" } } }),
+    ],
+  ])("with %s is refused as %s before any side effect", async (_name, code, prepare) => {
+    const world = aWorld();
+    const overrides = prepare(world);
+    const before = await traces(world);
+    expect(await spawnError(world, overrides ?? {})).toMatchObject({ code });
+    expect(world.log).toEqual([]);
+    expect(await traces(world)).toEqual(before);
+    expect(world.deps.store.allocateSessionNumber("app")).toBe(1);
+  });
+
+  test("with a runtime that is missing is refused before any side effect", async () => {
+    const world = aWorld();
+    const runtime = {
+      ...world.deps.runtime,
+      check: async () => ({ kind: "missing", hint: "apt install tmux" }) as const,
+    };
+    const spawned = spawnSession({ ...world.deps, runtime }, aSpawnRequest(world.project));
+    await expect(spawned).rejects.toMatchObject({ code: "runtime_unavailable", hint: "apt install tmux" });
+    expect(world.log).toEqual([]);
+  });
+});
+
+describe("a spawn whose step fails", () => {
+  const boom = new AoError("git_failed", "boom", { hint: "look", details: { output: "x" } });
+
+  test.each<[string, (world: World) => void]>([
+    ["making the worktree", ({ workspace }) => workspace.failNext("create", boom)],
+    ["writing the prompt", (world) => world.failNext("files.write", boom)],
+    ["starting the runtime", ({ runtime }) => runtime.failNext("create", boom)],
+    ["seeding the row", (world) => world.failNext("store.insert", boom)],
+  ])("%s leaves everything as before and says the same error", async (_name, breakIt) => {
+    const world = aWorld();
+    await world.spawn({ issueId: "41" });
+    const before = await traces(world);
+    breakIt(world);
+    expect(await spawnError(world)).toBe(boom);
+    expect(await traces(world)).toEqual(before);
+  });
+
+  test("an agent that exits at birth leaves nothing, not even what it reported", async () => {
+    const world = aWorld({ behaviour: () => ({ kind: "exits", exitStatus: 7, output: ["no key"] }) });
+    const ours = { agent: "memory", event: "active", atMs: T0_MS, body: "" };
+    await world.deps.inbox.put({ ...ours, sessionId: ID, launchId: "launch-1" });
+    const before = { ...(await traces(world)), events: [] };
+    const error = await spawnError(world);
+    expect(error).toMatchObject({
+      code: "agent_start_failed",
+      details: { exitStatus: 7, output: ["no key"] },
+    });
+    expect(await traces(world)).toEqual(before);
+  });
+
+  test("before the row ends runtime, files and worktree in this order, and completes nothing", async () => {
+    const world = aWorld();
+    world.failNext("store.insert", boom);
+    await spawnError(world);
+    expect(world.log.slice(3)).toEqual([
+      "store.insert app-1 not_started/spawn_requested unknown",
+      "runtime.destroy app-1",
+      "files.removeTree /data/launch/app-1",
+      "workspace.undoCreate app-1",
+    ]);
+  });
+
+  test("after the row parks it as errored and takes runtime and worktree back", async () => {
+    const world = aWorld();
+    world.failNext("store.save", boom);
+    expect(await spawnError(world)).toBe(boom);
+    expect(world.log.slice(4)).toEqual([
+      "store.save app-1 not_started/spawn_requested alive",
+      "store.save app-1 terminated/error_in_process exited",
+      "runtime.destroy app-1",
+      "files.removeTree /data/launch/app-1",
+      "workspace.undoCreate app-1",
+      "store.save app-1 terminated/error_in_process exited freed",
+    ]);
+    expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
+    expect(world.row(ID).metadata.killNote).toBe("boom");
+    expect(await traces(world)).toMatchObject({ branches: [], worktree: false, runtimes: [], files: [] });
+  });
+
+  test("keeps the branch that was there before", async () => {
+    const world = aWorld();
+    world.workspace.addBranch("/repo/app", "feat/42");
+    world.runtime.failNext("create", boom);
+    await spawnError(world);
+    expect(world.workspace.branches("/repo/app")).toEqual(["feat/42"]);
+  });
+});
+
+describe("a spawn that cannot be taken back", () => {
+  const boom = new AoError("store_busy", "the store is locked", { hint: "try again" });
+
+  test("keeps the first error's code and names what is left and where", async () => {
+    const world = aWorld();
+    world.failNext("store.insert", boom);
+    world.workspace.refuse(PATH);
+    const error = await spawnError(world);
+    expect(error).toMatchObject({ code: "store_busy", cause: boom });
+    expect(error.message).toContain("the store is locked");
+    expect(error.message).toContain("teardown_incomplete");
+    expect(error.hint).toContain(PATH);
+    expect(error.details["left"]).toEqual([
+      { what: "worktree", where: PATH, why: expect.stringContaining("holds work") },
+    ]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+  });
+
+  test("leaves worktree and files alone while the agent still runs", async () => {
+    const world = aWorld();
+    world.failNext("store.insert", boom);
+    world.runtime.failNext("destroy", new AoError("teardown_incomplete", "process 7 lives"));
+    const error = await spawnError(world);
+    expect(error.code).toBe("store_busy");
+    expect(error.details["left"]).toMatchObject([
+      { what: "memory session", where: "$1 on /memory/socket", why: "process 7 lives" },
+      { what: "launch files", where: "/data/launch/app-1" },
+      { what: "worktree", where: PATH },
+    ]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(world.files.paths()).toHaveLength(1);
+  });
+});
+
+function createWithWarning({ deps }: World): World["deps"]["workspace"]["create"] {
+  return async (spec) => ({
+    ...(await deps.workspace.create(spec)),
+    warnings: ["hook post-checkout exited with 3"],
+  });
+}
