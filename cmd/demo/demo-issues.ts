@@ -15,7 +15,7 @@ export const DEMO_ISSUES: readonly DemoIssue[] = [
     prompt: [
       "say Reading src/greeting.js",
       "wait 1",
-      "write src/greeting.js export const greeting = (name) => \"hello \" + name;\\n",
+      'write src/greeting.js export const greeting = (name) => "hello " + name;\\n',
       "commit Greet customers by name",
       "write draft.md Ideas for greetings in other languages.\\n",
       "say Left a draft, not committed yet",
