@@ -1,0 +1,103 @@
+import type { LaunchId, SessionId } from "../../domain/ids.ts";
+import { PANE_FORMAT, SERVER_FORMAT } from "./pane-list.ts";
+
+/** Size of a terminal that nobody looks at: wide enough that no agent wraps or shortens its screen. */
+const DETACHED_COLUMNS = 200;
+const DETACHED_ROWS = 50;
+
+/** Ends one command and begins the next within one call of tmux, as an argument of its own. */
+const THEN = ";";
+
+/** tmux reads a `;` at the end of any argument as its command separator (tmux(1), COMMAND PARSING). */
+function literal(argument: string): string {
+  return argument.replace(/;$/, "\\;");
+}
+
+/** Global flags before the command: UTF-8, and the one socket that is meant. */
+export function clientArgs(socketPath: string, command: readonly string[]): string[] {
+  return ["-u", "-S", socketPath, ...command];
+}
+
+/**
+ * Every pane of the server, then one line of the server itself, by which a complete answer is known. Starts
+ * no server.
+ */
+export function listPanesArgs(): string[] {
+  return ["list-panes", "-a", "-F", PANE_FORMAT, THEN, "display-message", "-p", SERVER_FORMAT];
+}
+
+export interface NewSession {
+  readonly configPath: string;
+  readonly sessionId: SessionId;
+  readonly launchId: LaunchId;
+  readonly workspacePath: string;
+  readonly scriptPath: string;
+}
+
+/**
+ * Starts the launch script in a new detached session, and the server with `ao`'s own configuration when
+ * there is none; prints its pane as `listPanesArgs` does.
+ *
+ * The launch id is an option of the session, by which it is known later, and in the environment of all its
+ * windows, by which their processes are. Both are set before the script can run. Nothing here comes from a
+ * user but the path: `-c` is a format, so a path with `#` is left out; the script goes there itself.
+ */
+export function newSessionArgs(session: NewSession): string[] {
+  const { configPath, sessionId, launchId, workspacePath, scriptPath } = session;
+  const target = `=${sessionId}:`;
+  const directory = workspacePath.includes("#") ? [] : ["-c", literal(workspacePath)];
+  return [
+    ...["-f", configPath, "new-session", "-d", "-s", sessionId],
+    ...["-x", String(DETACHED_COLUMNS), "-y", String(DETACHED_ROWS)],
+    ...["-e", `AO_LAUNCH_ID=${launchId}`, ...directory],
+    ...["--", "/bin/sh", literal(scriptPath), THEN],
+    ...["set-option", "-t", target, "@ao_session_id", sessionId, THEN],
+    ...["set-option", "-t", target, "@ao_launch_id", launchId, THEN],
+    ...["list-panes", "-t", target, "-F", PANE_FORMAT, THEN, "display-message", "-p", SERVER_FORMAT],
+  ];
+}
+
+/** A pane together with what proves that it is still the one that was meant. */
+export interface PaneRef {
+  readonly sessionId: string;
+  readonly paneId: string;
+  readonly launchId: string;
+  readonly serverPid: number;
+}
+
+/** A format that is true only inside the very server and launch; `extra` are formats that must be true too. */
+function isStillIt(pane: PaneRef, ...extra: readonly string[]): string {
+  const tests = [`#{==:#{pid},${pane.serverPid}}`, `#{==:#{@ao_launch_id},${pane.launchId}}`, ...extra];
+  return tests.reduceRight((all, test) => `#{&&:${test},${all}}`);
+}
+
+/** Ends the session unless its id belongs to another by now; both are one step for the server. */
+export function killSessionArgs(pane: PaneRef): string[] {
+  return ["if-shell", "-F", "-t", pane.paneId, isStillIt(pane), `kill-session -t ${pane.sessionId}`];
+}
+
+/** The screen and `lines` lines of history above it, wrapped lines joined. */
+export function captureArgs(paneId: string, lines: number): string[] {
+  return ["capture-pane", "-p", "-J", "-t", paneId, "-S", `-${lines}`];
+}
+
+/** What `typeCommand` prints when it typed. */
+export const TYPED = "ao-typed";
+
+/**
+ * One command that, as one step for the server, looks whether the pane still is the one that was meant and
+ * takes input, leaves copy mode, pastes the buffers in order and presses Enter. It prints `TYPED` then, and
+ * types nothing else. The buffers are gone afterwards in both cases.
+ */
+export function typeCommand(pane: PaneRef, buffers: readonly string[], pasteFlags: string): string[] {
+  const takesInput = isStillIt(pane, "#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}");
+  const type = [
+    `copy-mode -q -t ${pane.paneId}`,
+    ...buffers.map((buffer) => `paste-buffer ${pasteFlags} -b ${buffer} -t ${pane.paneId}`),
+    `send-keys -t ${pane.paneId} Enter`,
+    `display-message -p ${TYPED}`,
+  ];
+  const refuse = buffers.map((buffer) => `delete-buffer -b ${buffer}`);
+  const otherwise = refuse.length === 0 ? [] : [refuse.join(" ; ")];
+  return ["if-shell", "-F", "-t", pane.paneId, takesInput, type.join(" ; "), ...otherwise];
+}

@@ -1,0 +1,44 @@
+import { assertNever } from "../../domain/assert-never.ts";
+import type { ProcessTable } from "../../ports/process-table.ts";
+import { listPanesArgs } from "./args.ts";
+import { type PaneList, parsePaneList } from "./pane-list.ts";
+import type { RunTmux, TmuxAnswer } from "./run-tmux.ts";
+
+/** What every use of tmux needs. */
+export interface TmuxDeps {
+  readonly run: RunTmux;
+  readonly processes: ProcessTable;
+}
+
+/** What one server answered when it was asked for its panes. */
+export type ServerAnswer =
+  | ({ readonly kind: "panes" } & PaneList)
+  | { readonly kind: "no_server" }
+  | { readonly kind: "failed"; readonly cause: string };
+
+/** Asks one server for all its panes; one that goes away meanwhile is asked once more. Never rejects. */
+export async function askServer(run: RunTmux, socketPath: string): Promise<ServerAnswer> {
+  const answer = await run(socketPath, listPanesArgs());
+  const isLost = answer.kind === "refused" && answer.refusal === "server_lost";
+  return readAnswer(isLost ? await run(socketPath, listPanesArgs()) : answer);
+}
+
+function readAnswer(answer: TmuxAnswer): ServerAnswer {
+  switch (answer.kind) {
+    case "ok": {
+      const list = parsePaneList(answer.stdout);
+      return list === undefined
+        ? { kind: "failed", cause: "tmux gave an answer that makes no sense" }
+        : { kind: "panes", ...list };
+    }
+    case "refused":
+      return answer.refusal === "no_server"
+        ? { kind: "no_server" }
+        : { kind: "failed", cause: answer.message };
+    case "missing":
+    case "failed":
+      return { kind: "failed", cause: answer.cause };
+    default:
+      return assertNever(answer);
+  }
+}

@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AoError } from "../../domain/errors.ts";
+import type { ProcessIdentity } from "../../domain/session.ts";
+import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
+import { askServer, type TmuxDeps } from "./ask-server.ts";
+import { captureLines } from "./capture.ts";
+import { type LaunchFiles, NO_WORKSPACE_MARKER, NO_WORKSPACE_STATUS } from "./launch-files.ts";
+import type { PaneRow } from "./pane-list.ts";
+import { unavailable } from "./unavailable.ts";
+
+const POLL_MS = 5;
+/** A launch script has nothing to wait for; a loaded machine may take a while to run it all the same. */
+const SCRIPT_MS = 10_000;
+/** tmux learns of a death in two steps, the closed terminal and the status; half a second apart at most. */
+const STATUS_LAG_MS = 500;
+const LAST_LINES = 20;
+
+export interface Birth {
+  readonly spec: RuntimeSpec;
+  readonly pane: PaneRow;
+  readonly socketPath: string;
+  readonly files: LaunchFiles;
+}
+
+/**
+ * Resolves when the agent has taken its environment and outlived `settleMs` since.
+ *
+ * @throws AoError agent_start_failed when it did not, runtime_unavailable when nobody could tell.
+ */
+export async function watchBirth(deps: TmuxDeps, birth: Birth): Promise<StartedRuntime> {
+  const { pane, socketPath } = birth;
+  const server = await deps.processes.identify(pane.serverPid);
+  if (server === undefined) throw unavailable("its server ended at once");
+  const agent = pane.dead ? undefined : await deps.processes.identify(pane.panePid);
+  if (agent === undefined || !(await outlivesStart(deps, birth, agent))) throw await deathReport(deps, birth);
+  return {
+    handle: { name: "tmux", id: pane.sessionId, paneId: pane.paneId, socketPath, server },
+    process: agent,
+  };
+}
+
+async function outlivesStart(deps: TmuxDeps, birth: Birth, agent: ProcessIdentity): Promise<boolean> {
+  const scriptUntilMs = performance.now() + SCRIPT_MS;
+  const hasRun = await livesUntil(deps, agent, () => {
+    if (performance.now() >= scriptUntilMs) {
+      throw new AoError("agent_start_failed", `the launch script of ${birth.spec.sessionId} hangs`);
+    }
+    return !existsSync(birth.files.environmentPath);
+  });
+  const settlesAtMs = performance.now() + birth.spec.settleMs;
+  return hasRun && livesUntil(deps, agent, () => performance.now() >= settlesAtMs);
+}
+
+/** Waits for `isReached`; false as soon as the process is dead, also when both come at once. */
+async function livesUntil(
+  deps: TmuxDeps,
+  agent: ProcessIdentity,
+  isReached: () => boolean,
+): Promise<boolean> {
+  for (;;) {
+    const reached = isReached();
+    const [fact] = await deps.processes.look([agent]);
+    if (fact?.kind === "dead") return false;
+    if (reached) return true;
+    await sleep(POLL_MS);
+  }
+}
+
+async function deathReport(deps: TmuxDeps, { spec, pane, socketPath }: Birth): Promise<AoError> {
+  const { exitStatus, signal } = await deadPane(deps, socketPath, pane);
+  const output =
+    (await captureLines(deps, socketPath, { paneId: pane.paneId, lines: LAST_LINES }).catch(
+      () => undefined,
+    )) ?? [];
+  const details = { exitStatus, signal, output };
+  if (exitStatus === NO_WORKSPACE_STATUS && output.includes(NO_WORKSPACE_MARKER)) {
+    return new AoError("agent_start_failed", `workspace ${spec.workspacePath} cannot be entered`, {
+      details,
+    });
+  }
+  const how = signal === null ? `exited with status ${exitStatus ?? "unknown"}` : `was ended by ${signal}`;
+  const lastLine = output.at(-1);
+  const words = lastLine === undefined ? "" : `: ${lastLine.trim()}`;
+  return new AoError("agent_start_failed", `the agent of ${spec.sessionId} ${how} at its start${words}`, {
+    details,
+  });
+}
+
+async function deadPane(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<PaneRow> {
+  const untilMs = performance.now() + STATUS_LAG_MS;
+  for (;;) {
+    const answer = await askServer(deps.run, socketPath);
+    const row =
+      answer.kind === "panes" ? answer.panes.find(({ paneId }) => paneId === pane.paneId) : undefined;
+    const isTold = row !== undefined && (row.exitStatus !== null || row.signal !== null);
+    if (isTold || performance.now() >= untilMs) return row ?? pane;
+    await sleep(POLL_MS);
+  }
+}

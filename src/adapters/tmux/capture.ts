@@ -1,0 +1,50 @@
+import type { RuntimeTarget } from "../../ports/runtime.ts";
+import { captureArgs } from "./args.ts";
+import type { TmuxDeps } from "./ask-server.ts";
+import { locate } from "./locate.ts";
+import { notRunning, unavailable } from "./unavailable.ts";
+
+/** Reads the screen as `Runtime.capture` says; also that of an agent that has exited. */
+export async function captureRuntime(
+  deps: TmuxDeps,
+  target: RuntimeTarget,
+  lines: number,
+): Promise<readonly string[]> {
+  const { location } = await locate(deps, target);
+  if (location.kind === "unknown") throw unavailable(location.cause);
+  if (location.kind === "gone") throw notRunning(target.sessionId);
+  const captured = await captureLines(deps, target.handle.socketPath, {
+    paneId: location.pane.paneId,
+    lines,
+  });
+  if (captured === undefined) throw notRunning(target.sessionId);
+  return captured;
+}
+
+/**
+ * The last lines of one pane without the blanks after them, or `undefined` when tmux knows no such pane.
+ *
+ * @throws AoError runtime_unavailable when tmux did not answer.
+ */
+export async function captureLines(
+  deps: TmuxDeps,
+  socketPath: string,
+  { paneId, lines }: { readonly paneId: string; readonly lines: number },
+): Promise<readonly string[] | undefined> {
+  if (lines <= 0) return [];
+  const answer = await deps.run(socketPath, captureArgs(paneId, lines));
+  if (answer.kind === "refused") return undefined;
+  if (answer.kind !== "ok") throw unavailable(answer.cause);
+  return lastLines(answer.stdout, lines);
+}
+
+/** The last `count` lines after the blank ones at the end were dropped, each without its padding. Pure. */
+export function lastLines(screen: string, count: number): readonly string[] {
+  const text = screen.trimEnd();
+  return text === ""
+    ? []
+    : text
+        .split("\n")
+        .map((line) => line.trimEnd())
+        .slice(-count);
+}

@@ -1,0 +1,104 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AoError, errorMessage } from "../../domain/errors.ts";
+import type { RuntimeSpec } from "../../ports/runtime.ts";
+import { SERVER_VARIABLES } from "./run-tmux.ts";
+
+/** Exit status of a launch script that could not enter the workspace. */
+export const NO_WORKSPACE_STATUS = 97;
+/** What the script prints then, to tell it from an agent that exits with the same status. */
+export const NO_WORKSPACE_MARKER = "ao: the workspace cannot be entered";
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** What the pane sets itself, and knows better than whoever starts the agent. */
+const PANE_VARIABLES = [
+  "TERM",
+  "TERM_PROGRAM",
+  "TERM_PROGRAM_VERSION",
+  "TMUX",
+  "TMUX_PANE",
+  "COLUMNS",
+  "LINES",
+];
+
+/** Names that a shell keeps for itself: to assign them fails, or changes how it reads the script. */
+const SHELL_VARIABLES =
+  "_ BASHOPTS BASH_VERSINFO DIRSTACK EUID FUNCNAME GROUPS IFS LINENO OLDPWD OPTERR OPTIND PPID PWD RANDOM SECONDS SHELLOPTS SHLVL UID";
+
+const NOT_PASSED_ON = new Set([...PANE_VARIABLES, ...SHELL_VARIABLES.split(" ")]);
+
+/** Quotes text for a POSIX shell, whatever it holds but NUL. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * The agent's environment as shell commands. Left out are names that are no identifiers, that the
+ * terminal sets, or that the shell owns.
+ */
+export function environmentText(env: Readonly<Record<string, string>>): string {
+  return Object.entries(env)
+    .filter(([name]) => IDENTIFIER.test(name) && !NOT_PASSED_ON.has(name))
+    .map(([name, value]) => `export ${name}=${quote(value)}\n`)
+    .join("");
+}
+
+/**
+ * The script that becomes the agent. It goes to the workspace and nowhere else, takes the environment from
+ * its file, which it removes, and replaces itself by the agent, which so keeps the pane's process id.
+ */
+export function launchScript(
+  spec: Pick<RuntimeSpec, "workspacePath" | "argv">,
+  environmentPath: string,
+): string {
+  const workspace = quote(spec.workspacePath);
+  const environment = quote(environmentPath);
+  return `#!/bin/sh
+cd -P -- ${workspace} 2>/dev/null && [ "$(pwd -P)" = ${workspace} ] || {
+  rm -f -- ${environment}
+  echo ${quote(NO_WORKSPACE_MARKER)}
+  exit ${NO_WORKSPACE_STATUS}
+}
+ao_environment=$(cat -- ${environment} && rm -f -- ${environment}) || exit 98
+unset ${[...SERVER_VARIABLES, "LC_ALL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"].join(" ")}
+eval "$ao_environment"
+unset ao_environment
+exec ${spec.argv.map(quote).join(" ")}
+`;
+}
+
+export interface LaunchFiles {
+  readonly scriptPath: string;
+  /** Gone as soon as the script has read it. */
+  readonly environmentPath: string;
+}
+
+/** Where the files of a launch are. Pure. */
+export function launchFiles({ launchDir }: Pick<RuntimeSpec, "launchDir">): LaunchFiles {
+  return { scriptPath: join(launchDir, "launch.sh"), environmentPath: join(launchDir, "env") };
+}
+
+/**
+ * Writes script (0700) and environment (0600) anew into the launch folder. Never through a link.
+ *
+ * @throws AoError data_dir_unusable when they cannot be written.
+ */
+export async function writeLaunchFiles(spec: RuntimeSpec): Promise<void> {
+  const { scriptPath, environmentPath } = launchFiles(spec);
+  const environment = environmentText({ ...spec.env, AO_LAUNCH_ID: spec.launchId });
+  try {
+    await mkdir(spec.launchDir, { recursive: true, mode: 0o700 });
+    await writeAnew(environmentPath, environment, 0o600);
+    await writeAnew(scriptPath, launchScript(spec, environmentPath), 0o700);
+  } catch (error) {
+    throw new AoError("data_dir_unusable", `${spec.launchDir} cannot be written: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function writeAnew(path: string, content: string, mode: number): Promise<void> {
+  await rm(path, { force: true });
+  await writeFile(path, content, { mode, flag: "wx" });
+}

@@ -1,0 +1,92 @@
+import { constants } from "node:os";
+
+/** One pane of a server, as tmux lists it. */
+export interface PaneRow {
+  readonly sessionId: string;
+  readonly paneId: string;
+  readonly serverPid: number;
+  readonly panePid: number;
+  readonly dead: boolean;
+  /** `null` until tmux has learnt it, which may be a moment after `dead`. */
+  readonly exitStatus: number | null;
+  readonly signal: string | null;
+  readonly lastOutputAtMs: number | null;
+  readonly inputOff: boolean;
+  /** Empty for a session that `ao` did not make. */
+  readonly launchId: string;
+}
+
+export interface PaneList {
+  readonly serverPid: number;
+  /** Version of the server, which is the one that carries commands out. */
+  readonly serverVersion: string;
+  readonly panes: readonly PaneRow[];
+}
+
+const FIELDS = [
+  "session_id",
+  "pane_id",
+  "pid",
+  "pane_pid",
+  "pane_dead",
+  "pane_dead_status",
+  "pane_dead_signal",
+  "window_activity",
+  "pane_input_off",
+  "@ao_launch_id",
+];
+
+const SERVER_LINE = "ao-server";
+
+/** One line a pane; none of the fields can hold a tab or a newline (tmux(1), FORMATS). */
+export const PANE_FORMAT = FIELDS.map((field) => `#{${field}}`).join("\t");
+
+/** The line that ends a complete answer. */
+export const SERVER_FORMAT = `${SERVER_LINE}\t#{pid}\t#{version}`;
+
+/** A signal as tmux names it: by number in 3.3a on Linux, elsewhere by name with or without `SIG`. */
+function signalName(text: string): string | null {
+  if (text === "") return null;
+  const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === text)?.[0];
+  const name = byNumber ?? text.toUpperCase();
+  return name.startsWith("SIG") ? name : `SIG${name}`;
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
+}
+
+function parsePane(line: string): PaneRow | undefined {
+  const fields = line.split("\t");
+  const [sessionId, paneId, server, pane, dead, status, signal, activity, inputOff, launchId] = fields;
+  const serverPid = wholeNumber(server);
+  const panePid = wholeNumber(pane);
+  const isWhole = fields.length === FIELDS.length && sessionId !== undefined && paneId !== undefined;
+  if (!isWhole || serverPid === null || panePid === null) return undefined;
+  const activitySeconds = wholeNumber(activity);
+  return {
+    sessionId,
+    paneId,
+    serverPid,
+    panePid,
+    dead: dead === "1",
+    exitStatus: wholeNumber(status),
+    signal: signalName(signal ?? ""),
+    lastOutputAtMs: activitySeconds === null ? null : activitySeconds * 1000,
+    inputOff: inputOff === "1",
+    launchId: launchId ?? "",
+  };
+}
+
+/**
+ * Parses an answer to `listPanesArgs`. Returns `undefined` unless every line is as it should be and the
+ * server's own line ends it: half an answer says nothing about the sessions it leaves out.
+ */
+export function parsePaneList(output: string): PaneList | undefined {
+  const lines = output.replace(/\n$/, "").split("\n");
+  const [word, pid, serverVersion] = lines.pop()?.split("\t") ?? [];
+  const serverPid = wholeNumber(pid);
+  if (word !== SERVER_LINE || serverPid === null || serverVersion === undefined) return undefined;
+  const panes = lines.map(parsePane).filter((pane) => pane !== undefined);
+  return panes.length === lines.length ? { serverPid, serverVersion, panes } : undefined;
+}

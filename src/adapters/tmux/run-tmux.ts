@@ -1,0 +1,104 @@
+import { execa } from "execa";
+import { clientArgs } from "./args.ts";
+
+export interface TmuxProgram {
+  /** Name or path of tmux; a name is looked up in the `PATH` of `env`. `tmux` when not given. */
+  readonly tmuxPath?: string;
+  /** The caller's environment; only what a server needs is passed on. `process.env` when not given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How long one call may take, in milliseconds; 5000 when not given. */
+  readonly timeoutMs?: number;
+}
+
+/** Why tmux said no. `server_lost` means that the server went away during the call. */
+export type Refusal = "no_server" | "server_lost" | "duplicate_session" | "other";
+
+export type TmuxAnswer =
+  | { readonly kind: "ok"; readonly stdout: string }
+  | { readonly kind: "refused"; readonly refusal: Refusal; readonly message: string }
+  | { readonly kind: "missing"; readonly cause: string }
+  | { readonly kind: "failed"; readonly cause: string };
+
+/** Runs tmux once. Never rejects. */
+export type RunTmux = (socketPath: string, command: readonly string[], input?: string) => Promise<TmuxAnswer>;
+
+const DEFAULT_TIMEOUT_MS = 5000;
+
+/**
+ * What the server may inherit from whoever starts it, and so every window without an environment of its
+ * own. Agents get nothing of it: their launch script unsets these names first.
+ */
+export const SERVER_VARIABLES = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ"] as const;
+
+/** The environment for tmux itself: no secrets, no other server's address, a UTF-8 locale. */
+export function serverEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept = SERVER_VARIABLES.flatMap((name): [string, string][] => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { ...Object.fromEntries(kept), LC_ALL: "C.UTF-8" };
+}
+
+const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
+  [/^duplicate session: /m, "duplicate_session"],
+  [/^no server running on /m, "no_server"],
+  [/^error connecting to .*\((?:No such file or directory|Connection refused)\)$/m, "no_server"],
+  [/^(?:lost server|server exited)/m, "server_lost"],
+];
+
+/** Reads tmux's own words, as client.c and cmd-new-session.c of 3.2 to 3.6 print them. */
+export function classifyRefusal(stderr: string): Refusal {
+  return REFUSALS.find(([pattern]) => pattern.test(stderr))?.[1] ?? "other";
+}
+
+/** Runs tmux on a given socket with a timeout and a clean environment, never through a shell. */
+export function tmuxRunner(program: TmuxProgram): RunTmux {
+  return (socketPath, command, input) => runOnce(program, clientArgs(socketPath, command), input);
+}
+
+/** What `tmux -V` prints. Never rejects. */
+export function askVersion(program: TmuxProgram): Promise<TmuxAnswer> {
+  return runOnce(program, ["-V"]);
+}
+
+async function runOnce(program: TmuxProgram, args: readonly string[], input?: string): Promise<TmuxAnswer> {
+  const timeoutMs = program.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const subprocess = execa(program.tmuxPath ?? "tmux", args, {
+    // A server keeps the working directory of the client that started it, which must hold no worktree.
+    cwd: "/",
+    env: serverEnvironment(program.env ?? process.env),
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+    ...(input === undefined ? { stdin: "ignore" as const } : { input }),
+  });
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    subprocess.kill("SIGKILL");
+    // A wrapper's children may hold the pipes open for ever.
+    subprocess.stdout.destroy();
+    subprocess.stderr.destroy();
+  }, timeoutMs);
+  const result = await subprocess.finally(() => clearTimeout(timer));
+  if (timedOut) return { kind: "failed", cause: `tmux did not answer within ${timeoutMs} ms` };
+  return answerOf(result);
+}
+
+interface Outcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode?: number | undefined;
+  readonly code?: string | undefined;
+  readonly shortMessage?: string | undefined;
+}
+
+function answerOf({ stdout, stderr, exitCode, code, shortMessage }: Outcome): TmuxAnswer {
+  if (exitCode === 0) return { kind: "ok", stdout };
+  if (code === "ENOENT") return { kind: "missing", cause: "tmux is not installed, or not in PATH" };
+  const message = stderr.trim();
+  if (exitCode === undefined || message === "") {
+    return { kind: "failed", cause: message || (shortMessage ?? "tmux failed") };
+  }
+  return { kind: "refused", refusal: classifyRefusal(stderr), message };
+}

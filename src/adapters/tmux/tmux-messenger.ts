@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { AoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
+import type { ProcessTable } from "../../ports/process-table.ts";
+import { TYPED } from "./args.ts";
+import type { TmuxDeps } from "./ask-server.ts";
+import { locate, type Sighting } from "./locate.ts";
+import { pasteFlags, splitAtPasteEnd, typingCall } from "./paste.ts";
+import { awaitReceipt, eventsSoFar, type ReceiptDeps } from "./receipt.ts";
+import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
+import { notRunning, unavailable } from "./unavailable.ts";
+
+export interface TmuxMessengerOptions extends TmuxProgram, ReceiptDeps {
+  readonly processes: ProcessTable;
+}
+
+/** Each piece costs the server more than the one before; a thousand took it 0.1 s (tmux 3.3a). */
+const MAX_PIECES = 1000;
+
+/**
+ * Messages into agents in tmux. Newlines at the end of a text are not typed, for the Enter that follows
+ * ends it. Needs no lock: the server does all of one message at once (see `typingCall`).
+ */
+export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
+  const deps: TmuxDeps = { run: tmuxRunner(options), processes: options.processes };
+  return {
+    async send(target, text, timeoutMs) {
+      const message = text.replace(/[\r\n]+$/, "");
+      const before = target.receipts ? await eventsSoFar(options) : new Set<string>();
+      await type(deps, target, message);
+      const isHeard =
+        target.receipts && (await awaitReceipt(options, { target, text: message, before, timeoutMs }));
+      return { state: isHeard ? "delivered" : "unconfirmed" };
+    },
+  };
+}
+
+async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<void> {
+  const { pane, serverVersion } = openPane(target.sessionId, await locate(deps, target));
+  const pieces = splitAtPasteEnd(message);
+  if (pieces.length > MAX_PIECES) {
+    throw refused(
+      target.sessionId,
+      `the text ends a paste ${pieces.length - 1} times, more than ${MAX_PIECES}`,
+    );
+  }
+  const call = typingCall({
+    pane,
+    pieces,
+    bufferName: `ao-${randomUUID()}`,
+    flags: pasteFlags(serverVersion),
+  });
+  const answer = await deps.run(target.handle.socketPath, call.command, call.input);
+  // Without an answer it may have been typed: to say that it was not would have it sent twice.
+  if (answer.kind === "failed") return;
+  if (answer.kind === "missing") throw unavailable(answer.cause);
+  if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return;
+  openPane(target.sessionId, await locate(deps, target));
+  throw refused(
+    target.sessionId,
+    answer.kind === "refused" ? answer.message : "the terminal changed meanwhile",
+  );
+}
+
+function refused(sessionId: SessionId, why: string): AoError {
+  return new AoError("delivery_failed", `the message for ${sessionId} was not typed: ${why}`);
+}
+
+function openPane(sessionId: SessionId, { location, process }: Sighting) {
+  if (location.kind === "unknown") throw unavailable(location.cause);
+  if (location.kind === "gone" || location.pane.dead || process.kind === "dead") throw notRunning(sessionId);
+  if (location.pane.inputOff) throw refused(sessionId, "its terminal takes no input (tmux select-pane -d)");
+  return location;
+}

@@ -1,0 +1,80 @@
+import { assertNever } from "../../domain/assert-never.ts";
+import type { RuntimeFact, RuntimeObservation } from "../../domain/facts.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { RuntimeHandle } from "../../domain/session.ts";
+import type { ProcessTable } from "../../ports/process-table.ts";
+import type { Runtime, RuntimeTarget } from "../../ports/runtime.ts";
+import type { TmuxDeps } from "./ask-server.ts";
+import { captureRuntime } from "./capture.ts";
+import { checkTmux, explainRefusal } from "./check.ts";
+import { createRuntime } from "./create.ts";
+import { destroyRuntime } from "./destroy.ts";
+import { type Location, locateAll } from "./locate.ts";
+import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
+
+export interface TmuxRuntimeOptions extends TmuxProgram {
+  /** Where new sessions go; every other call uses the socket of its handle. */
+  readonly socketPath: string;
+  readonly processes: ProcessTable;
+}
+
+/** Agents in tmux sessions of a private server with a configuration of its own (design.md §3, 6). */
+export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
+  const { socketPath, processes } = options;
+  const deps: TmuxDeps = { run: tmuxRunner(options), processes };
+  const uid = process.getuid?.() ?? 0;
+  return {
+    name: "tmux",
+    check: () => checkTmux(options),
+    create: (spec) =>
+      createRuntime({ ...deps, socketPath, uid, explain: () => explainRefusal(options) }, spec),
+    look: (targets) => lookAt(deps, targets),
+    destroy: (target) => destroyRuntime(deps, target),
+    capture: (target, lines) => captureRuntime(deps, target, lines),
+    attachArgv,
+    switchArgv,
+  };
+}
+
+async function lookAt(
+  deps: TmuxDeps,
+  targets: readonly RuntimeTarget[],
+): Promise<ReadonlyMap<SessionId, RuntimeObservation>> {
+  const sightings = await locateAll(deps, targets);
+  return new Map(
+    targets.flatMap((target, index): [SessionId, RuntimeObservation][] => {
+      const seen = sightings[index];
+      return seen === undefined
+        ? []
+        : [[target.sessionId, { runtime: runtimeFact(seen.location), process: seen.process }]];
+    }),
+  );
+}
+
+function runtimeFact(location: Location): RuntimeFact {
+  switch (location.kind) {
+    case "found": {
+      const { dead, exitStatus, signal, lastOutputAtMs } = location.pane;
+      return dead ? { kind: "exited", exitStatus, signal } : { kind: "alive", lastOutputAtMs };
+    }
+    case "gone":
+      return { kind: "missing" };
+    case "unknown":
+      return { kind: "probe_failed", cause: location.cause };
+    default:
+      return assertNever(location);
+  }
+}
+
+function attachArgv({ socketPath, id }: RuntimeHandle): readonly string[] {
+  return ["tmux", "-S", socketPath, "attach-session", "-t", id];
+}
+
+/** `TMUX` is `socket path,server pid,session number`; the path may hold commas (tmux(1), ENVIRONMENT). */
+function switchArgv(
+  { socketPath, id }: RuntimeHandle,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] | undefined {
+  const surrounding = env["TMUX"]?.replace(/,\d+,\d+$/, "");
+  return surrounding === socketPath ? ["tmux", "-S", socketPath, "switch-client", "-t", id] : undefined;
+}
