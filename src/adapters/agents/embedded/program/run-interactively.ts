@@ -101,7 +101,7 @@ export function runInteractively(run: InteractiveRun): void {
     onInput: keyBindings(keys, onInterrupt),
     onRead: () => screen.showInput(draft.view()),
     onEnd: () => {
-      if (process.stdin.isTTY) return leave(129, "hangup");
+      if (process.stdin.isTTY) return leave(129, "SIGHUP");
       submitDraft(keys);
       loop.finish();
     },
