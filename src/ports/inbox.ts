@@ -18,7 +18,7 @@ export interface Inbox {
   /**
    * Leaves one event for a later read.
    *
-   * @throws AoError usage when it could not be read back: a malformed name, a body over 1 MiB.
+   * @throws AoError usage when it could not be read back: a malformed name, a body over 8 MiB.
    * @throws AoError data_dir_unusable when it cannot be written.
    */
   put(event: Omit<HookEvent, "id">): Promise<void>;

@@ -39,7 +39,7 @@ export function inboxContract(name: string, open: () => Inbox): void {
       ["lines that look like headers", "\n\nao-hook 1\nsession other-1\n\n"],
       ["NUL and control characters", "a\0b\x1b[31m\r\n\x7f"],
       ["letters of many scripts", "Grüße 日本語 🙂 \u2028"],
-      ["exactly one MiB", "x".repeat(1024 * 1024)],
+      ["exactly 8 MiB", "x".repeat(8 * 1024 * 1024)],
     ])("a body of %s comes back unchanged", async (_what, body) => {
       const inbox = open();
       await inbox.put(anEvent({ body }));
@@ -111,7 +111,7 @@ export function inboxContract(name: string, open: () => Inbox): void {
       ["a time with a fraction", { atMs: 1.5 }],
       ["a negative time", { atMs: -1 }],
       ["a time that is no number", { atMs: Number.NaN }],
-      ["a body over one MiB", { body: "x".repeat(1024 * 1024 + 1) }],
+      ["a body over 8 MiB", { body: "x".repeat(8 * 1024 * 1024 + 1) }],
     ])("%s is refused and nothing is left", async (_what, patch) => {
       const inbox = open();
       await expect(inbox.put(anEvent(patch))).rejects.toMatchObject({ code: "usage" });

@@ -1,8 +1,8 @@
 import type { HookEvent } from "../../domain/facts.ts";
 import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 
-/** Largest body of one event, in bytes. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+/** Largest body of one event, in bytes: a message of 1 MiB has up to six times that as a JSON string. */
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Largest head of an event file, its blank line included, in bytes. */
 export const MAX_HEAD_BYTES = 8 * 1024;
 

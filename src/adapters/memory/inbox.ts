@@ -4,7 +4,7 @@ import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 
 const NAME = /^[\x21-\x7e]{1,100}$/;
-const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 function isWellFormed(event: Omit<HookEvent, "id">): boolean {
   return (

@@ -58,7 +58,7 @@ describe("parseEventFile", () => {
     ["a time in another notation", `${HEAD}time 1e9\n\n`],
     ["a time that no date can hold", `${HEAD}time 9${"0".repeat(15)}\n\n`],
     ["a head over 8 KiB", `${HEAD}note ${"x".repeat(8192)}\n\n`],
-    ["a body over 1 MiB", `${HEAD}\n${"x".repeat(1024 * 1024 + 1)}`],
+    ["a body over 8 MiB", `${HEAD}\n${"x".repeat(8 * 1024 * 1024 + 1)}`],
   ])("%s is malformed", (_what, text) => {
     expect(parse(text)).toBeUndefined();
   });

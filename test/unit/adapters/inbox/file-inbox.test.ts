@@ -87,7 +87,7 @@ describe("fileInbox", () => {
     drop("good", `${HEAD}\nbody`);
     drop("empty", "");
     drop("binary", "\0\xff\xfe");
-    drop("huge", `${HEAD}\n${"x".repeat(2 * 1024 * 1024)}`);
+    drop("huge", `${HEAD}\n${"x".repeat(9 * 1024 * 1024)}`);
     const outside = join(tempDir(), "outside");
     writeFileSync(outside, `${HEAD}\nsecret`);
     symlinkSync(outside, join(dir, "new", "link"));

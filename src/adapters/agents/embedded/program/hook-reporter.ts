@@ -8,7 +8,7 @@ import type { HookBodies, HookName } from "../hook-body.ts";
 export type HookReporter = <Name extends HookName>(name: Name, body: HookBodies[Name]) => void;
 
 /** A larger body would not be read from the inbox; the port says how much it takes. */
-const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

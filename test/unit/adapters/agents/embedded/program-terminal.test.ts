@@ -107,7 +107,7 @@ describe("on a terminal", () => {
     expect(lastPrompt(agent.dataDir)).toBe("note \x1b[201~\r\x03 still the same");
   });
 
-  test("a paste of 1 MB arrives whole", async () => {
+  test("a paste of 1 MB arrives whole, and so does its receipt", async () => {
     const agent = await ready();
     const text = randomBytes(750_000).toString("base64").replaceAll("A", "\n");
     const digest = (value: string | undefined) =>
@@ -118,6 +118,7 @@ describe("on a terminal", () => {
     agent.keys("Enter");
     await agent.expectLast("turn_end:completed");
     expect(digest(lastPrompt(agent.dataDir))).toBe(digest(text));
+    expect(digest(reported(agent.dataDir).at(-2)?.slice("submit:".length))).toBe(digest(text));
   });
 
   test("escape interrupts a turn", async () => {
