@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { lstat, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AoError } from "../../domain/errors.ts";
 import type { Files } from "../../ports/files.ts";
+import { makeFolder } from "./make-folder.ts";
 
 const NOTHING_THERE = new Set(["ENOENT", "ENOTDIR"]);
 
@@ -49,7 +50,7 @@ async function writeDraft(path: string, content: string): Promise<void> {
 
 async function replace(path: string, content: string): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
     await writeDraft(draft, content);

@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { createDatabase } from "./create-database.ts";
 import { checkDatabaseFile, hasUnmergedLog, isThere } from "./database-file.ts";
 import { storeCorrupt, storeError } from "./errors.ts";
+import { makeFolder } from "./make-folder.ts";
 import { type Migration, migrate, newestVersion } from "./migrations.ts";
 
 export interface DatabaseOptions {
@@ -16,7 +16,7 @@ export interface DatabaseOptions {
 
 function ensureDatabase({ path, migrations }: DatabaseOptions): void {
   if (isThere(path)) return;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   // Asked again after the log: another process may have made both just now.
   if (hasUnmergedLog(path) && !isThere(path)) {
     throw storeCorrupt(path, "is gone, but its write-ahead log is still there");
