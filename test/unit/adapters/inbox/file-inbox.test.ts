@@ -93,7 +93,7 @@ describe("fileInbox", () => {
     symlinkSync(outside, join(dir, "new", "link"));
     symlinkSync("nowhere", join(dir, "new", "dangling"));
     mkdirSync(join(dir, "new", "folder"));
-    expect(spawnSync("mkfifo", [join(dir, "new", "pipe")]).status).toBe(0);
+    expect(spawnSync("sh", ["-c", 'mkfifo "$1"', "sh", join(dir, "new", "pipe")]).status).toBe(0);
     const before = readdirSync(join(dir, "new"));
     expect((await fileInbox({ dir }).pending()).map(({ id }) => id)).toEqual(["good"]);
     expect(readdirSync(join(dir, "new"))).toEqual(before);
@@ -151,9 +151,9 @@ describe("fileInbox", () => {
     expect(readdirSync(join(dir, "tmp"))).toEqual([]);
   });
 
-  test("ten thousand events are read whole and in order", async () => {
+  test("two thousand events are read whole and in order", async () => {
     const { dir, drop } = aFolder();
-    const names = Array.from({ length: 10_000 }, (_, index) => String(index).padStart(5, "0"));
+    const names = Array.from({ length: 2_000 }, (_, index) => String(index).padStart(5, "0"));
     for (const name of names) drop(name, `${HEAD}time 5\n\n{"n":"${name}"}`);
     expect((await fileInbox({ dir }).pending()).map(({ body }) => body)).toEqual(
       names.map((name) => `{"n":"${name}"}`),
