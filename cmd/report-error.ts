@@ -41,15 +41,15 @@ function lineOf(item: unknown): string {
   return where === undefined ? text : `${where} ${text}`;
 }
 
-/** What a person needs of `details`: findings, lost output, all the problems, what is left. */
-function detailLines({ details }: AoError): readonly string[] {
+/** What a person needs of `details` beyond the message: findings, lost output, all problems, what is left. */
+function detailLines({ details, message }: AoError): readonly string[] {
   const problems =
     Array.isArray(details["problems"]) && details["problems"].length > 1 ? details["problems"] : [];
   return ["findings", "output", "failures", "left"]
     .map((name) => details[name])
     .concat([problems])
     .flatMap(lines)
-    .filter((line) => line.trim() !== "")
+    .filter((line) => line.trim() !== "" && !message.includes(line))
     .map((line) => `  ${printable(line)}`);
 }
 

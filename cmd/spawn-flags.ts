@@ -1,8 +1,10 @@
 import { type Command, Option } from "commander";
-import type { SpawnInput } from "../src/configured-sessions.ts";
+import type { Ao } from "../src/compose.ts";
+import { planSpawn, type SpawnInput, type SpawnPlace, type SpawnPlan } from "../src/configured-sessions.ts";
 import { AoError } from "../src/domain/errors.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../src/domain/session.ts";
 import { parsePrompt } from "../src/domain/user-text.ts";
+import { requireAgent, requireTool } from "../src/lifecycle/launch-agent.ts";
 import { projectOption } from "./flags.ts";
 import type { Invocation } from "./invocation.ts";
 import { readText } from "./read-text.ts";
@@ -45,13 +47,32 @@ async function promptOf(invocation: Invocation, flags: SpawnFlags): Promise<stri
   return parsePrompt(await readText(invocation.io, flags.promptFile, "--prompt-file"));
 }
 
+/** Opened for a spawn, with its project and settings. */
+interface Prepared {
+  readonly ao: Ao;
+  readonly plan: SpawnPlan;
+}
+
+/**
+ * Opens `ao` for a spawn. The very first one makes the data directory only when it can be expected to
+ * succeed: what can be found out before, is.
+ */
+export async function prepareSpawn(invocation: Invocation, place: SpawnPlace): Promise<Prepared> {
+  const ao = await invocation.open("existing");
+  const plan = await planSpawn(ao, place);
+  if (!ao.isNew) return { ao, plan };
+  requireAgent(ao.deps, plan.agent);
+  requireTool("runtime_unavailable", ao.deps.runtime.name, await ao.deps.runtime.check());
+  const created = await invocation.open("create");
+  return { ao: created, plan: await planSpawn(created, place) };
+}
+
 /** The part of a spawn that the shared flags say. */
 export async function spawnInput(
   invocation: Invocation,
   flags: SpawnFlags,
 ): Promise<Omit<SpawnInput, "issueId" | "title" | "branch">> {
   return {
-    agent: flags.agent ?? null,
     agentArgs: invocation.agentArgs,
     prompt: await promptOf(invocation, flags),
     baseRef: flags.base ?? null,

@@ -18,13 +18,13 @@ import { systemIds } from "./adapters/node/system-ids.ts";
 import { systemPrograms } from "./adapters/node/system-programs.ts";
 import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
 import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
+import type { GitWorktreesOptions } from "./adapters/worktree/git-worktrees.ts";
 import { dataLayout } from "./domain/data-layout.ts";
+import type { HookEvent } from "./domain/facts.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
 import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
-import type { Repositories } from "./ports/repositories.ts";
 import type { SessionStore } from "./ports/session-store.ts";
-import type { Workspace } from "./ports/workspace.ts";
 
 /**
  * `create` makes the data directory and the store when they are missing. `existing` makes nothing: a
@@ -46,6 +46,8 @@ export interface Ao {
   readonly deps: SessionDeps;
   readonly cwd: string;
   readonly dataDirectory: DataDirectory;
+  /** There is no store yet: what is written here is forgotten. Never so with access `create`. */
+  readonly isNew: boolean;
   /** The configuration file that is used; `null` when there is none. @throws AoError config_invalid */
   configPath(): string | null;
   /** The configuration, read once. @throws AoError config_invalid */
@@ -72,24 +74,33 @@ function allAgents(): ReadonlyMap<string, Agent> {
   return new Map(agents.map((agent) => [agent.name, agent]));
 }
 
-async function openStore(directory: DataDirectory, access: Access): Promise<SessionStore> {
-  if (access === "tools") return memorySessionStore();
-  const { database } = dataLayout(access === "create" ? directory.prepare() : directory.resolved());
-  const isThere = existsSync(database) || existsSync(`${database}-wal`);
-  if (access === "existing" && !isThere) return memorySessionStore();
+interface OpenedStore {
+  readonly store: SessionStore;
+  readonly isNew: boolean;
+  readonly dataDir: string;
+}
+
+async function openStore(directory: DataDirectory, access: Access): Promise<OpenedStore> {
+  if (access === "tools") return { store: memorySessionStore(), isNew: true, dataDir: directory.path };
+  const dataDir = access === "create" ? directory.prepare() : directory.resolved();
+  const { database } = dataLayout(dataDir);
+  const isNew = access === "existing" && !existsSync(database) && !existsSync(`${database}-wal`);
+  if (isNew) return { store: memorySessionStore(), isNew, dataDir };
   const { sqliteSessionStore } = await import("./adapters/sqlite/session-store.ts");
-  return sqliteSessionStore({ path: database });
+  return { store: sqliteSessionStore({ path: database }), isNew, dataDir };
 }
 
 /** Git is loaded by the first call that needs it: a list needs none. */
-function lazyGit(dataDir: string, env: Environment): { workspace: Workspace; repositories: Repositories } {
+function lazyGit(
+  options: Omit<GitWorktreesOptions, "addTimeoutMs">,
+): Pick<SessionDeps, "workspace" | "repositories"> {
   const worktrees = async () => {
     const { gitWorktrees } = await import("./adapters/worktree/git-worktrees.ts");
-    return gitWorktrees({ dataDir, env });
+    return gitWorktrees(options);
   };
   const repositories = async () => {
     const { gitRepositories } = await import("./adapters/worktree/git-repositories.ts");
-    return gitRepositories({ env });
+    return gitRepositories(options);
   };
   return {
     workspace: {
@@ -116,26 +127,30 @@ function socketPath(store: SessionStore, digest: string, env: Environment): stri
   return store.rememberOnce("tmux.socket", chosen);
 }
 
-async function sessionDeps(options: OpenOptions, directory: DataDirectory): Promise<SessionDeps> {
-  const { env, access } = options;
-  const tmux = import("./adapters/tmux/tmux-runtime.ts");
-  const store = await openStore(directory, access);
-  const dataDir = access === "tools" ? directory.path : directory.resolved();
+async function sessionDeps({ store, dataDir }: OpenedStore, env: Environment): Promise<SessionDeps> {
   const ids = systemIds();
   const processes = systemProcessTable();
-  const inbox = fileInbox({ dir: dataLayout(dataDir).inbox });
-  const { tmuxRuntime } = await tmux;
+  const layout = dataLayout(dataDir);
+  const inbox = fileInbox({ dir: layout.inbox });
+  const [{ tmuxRuntime }, { tmuxMessenger }] = await Promise.all([
+    import("./adapters/tmux/tmux-runtime.ts"),
+    import("./adapters/tmux/tmux-messenger.ts"),
+  ]);
+  const agents = allAgents();
+  const clock = systemClock();
+  const submittedText = (event: HookEvent) =>
+    agents.get(event.agent)?.interpret(event)?.submittedText ?? null;
   return {
-    ...lazyGit(dataDir, env),
+    ...lazyGit({ env, processes, managedRoot: layout.worktreesRoot, trashDir: layout.trash }),
     store,
     runtime: tmuxRuntime({ socketPath: socketPath(store, ids.digest(dataDir), env), env, processes }),
-    messenger: lazyMessenger(),
-    agents: allAgents(),
+    messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
+    agents,
     inbox,
     processes,
     programs: systemPrograms(),
     files: systemFiles(),
-    clock: systemClock(),
+    clock,
     ids,
     dataDir,
     callerEnv: env,
@@ -148,9 +163,10 @@ async function sessionDeps(options: OpenOptions, directory: DataDirectory): Prom
  * @throws AoError data_dir_unusable, store_corrupt, store_newer or store_busy
  */
 export async function openAo(options: OpenOptions): Promise<Ao> {
-  const { env, cwd, configPath } = options;
+  const { env, cwd, configPath, access } = options;
   const directory = dataDirectory(env, cwd);
-  const deps = await sessionDeps(options, directory);
+  const opened = await openStore(directory, access);
+  const deps = await sessionDeps(opened, env);
   const lookup = { explicitPath: configPath, env, cwd, home: homeDirectory(env) };
   const repositoryOf = async (folder: string) => (await deps.repositories.find(folder))?.path;
   let config: Promise<Config> | undefined;
@@ -158,6 +174,7 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     deps,
     cwd,
     dataDirectory: directory,
+    isNew: opened.isNew,
     configPath: () => findConfigFile(lookup) ?? null,
     config: () => {
       config ??= import("./adapters/config/load-config.ts").then(({ loadConfig }) =>

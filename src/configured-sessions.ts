@@ -2,6 +2,7 @@ import type { SessionId } from "./domain/ids.ts";
 import type { Project } from "./domain/project.ts";
 import type { PermissionMode, SessionKind } from "./domain/session.ts";
 import type { OnStep, SessionDeps } from "./lifecycle/deps.ts";
+import { requireAgent } from "./lifecycle/launch-agent.ts";
 import { type ProjectSettings, resolveProject } from "./lifecycle/projects.ts";
 import { type RestoreResult, restoreSession } from "./lifecycle/restore-session.ts";
 import { type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
@@ -19,12 +20,13 @@ export interface SpawnPlan {
   readonly project: Project;
   readonly kind: SessionKind;
   readonly settings: SessionSettings;
+  /** Name of the agent that is to run. */
+  readonly agent: string;
   readonly configPath: string | null;
 }
 
 /** What a person asks for; `null` is left to the configuration or derived. */
 export interface SpawnInput {
-  readonly agent: string | null;
   readonly agentArgs: readonly string[];
   readonly issueId: string | null;
   readonly title: string | null;
@@ -49,20 +51,31 @@ function projectSettings(settings: SessionSettings): ProjectSettings {
   };
 }
 
+/** Where and with what a person wants to spawn; `null` is left to the surroundings and the configuration. */
+export interface SpawnPlace {
+  readonly project: string | null;
+  readonly kind: SessionKind;
+  readonly agent: string | null;
+}
+
 /**
  * Finds the project to spawn in and its settings; registers it when it is new.
  *
- * @throws AoError project_not_found, config_invalid, git_unavailable
+ * @throws AoError agent_not_found, project_not_found, config_invalid, git_unavailable
  */
-export async function planSpawn(
-  ao: ConfiguredDeps,
-  request: { readonly project: string | null; readonly kind: SessionKind },
-): Promise<SpawnPlan> {
+export async function planSpawn(ao: ConfiguredDeps, place: SpawnPlace): Promise<SpawnPlan> {
+  if (place.agent !== null) requireAgent(ao.deps, place.agent);
   const config = await ao.config();
-  const where = { flag: request.project, cwd: ao.cwd, config: config.projects, ensure: true } as const;
+  const where = { flag: place.project, cwd: ao.cwd, config: config.projects, ensure: true } as const;
   const { project } = await resolveProject(ao.deps, where);
-  const settings = await config.settingsFor(project, request.kind);
-  return { project, kind: request.kind, settings, configPath: config.path };
+  const settings = await config.settingsFor(project, place.kind);
+  return {
+    project,
+    kind: place.kind,
+    settings,
+    configPath: config.path,
+    agent: place.agent ?? settings.agent.value,
+  };
 }
 
 /**
@@ -78,7 +91,7 @@ export function spawnPlanned(ao: ConfiguredDeps, plan: SpawnPlan, input: SpawnIn
     settings: projectSettings(settings),
     kind: plan.kind,
     configPath: plan.configPath,
-    agent: input.agent ?? settings.agent.value,
+    agent: plan.agent,
     model: input.model ?? settings.model.value,
     permissions: input.permissions ?? settings.permissions.value,
   });

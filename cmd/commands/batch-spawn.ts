@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
-import { planSpawn, type SpawnPlan, spawnPlanned } from "../../src/configured-sessions.ts";
+import { type SpawnPlan, spawnPlanned } from "../../src/configured-sessions.ts";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
@@ -12,7 +12,7 @@ import type { Invocation } from "../invocation.ts";
 import { errorJson } from "../report-error.ts";
 import { sessionJson } from "../session-view.ts";
 import { type Failure, forEachOf } from "../several.ts";
-import { addSpawnFlags, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
+import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
 
 interface Skipped {
   readonly issueId: string;
@@ -68,8 +68,8 @@ async function batchSpawn(
   const input = await spawnInput(invocation, flags);
   const named = issues.map(parseIssueId);
   invocation.hold();
-  const ao = await invocation.open("create");
-  const plan = await planSpawn(ao, { project: flags.project ?? null, kind: "worker" });
+  const { project = null, agent = null } = flags;
+  const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind: "worker" });
   const { wanted, skipped } = split(named, await liveIssues(ao, plan));
   const { results: created, failures: failed } = await forEachOf(
     wanted,

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { planSpawn, spawnPlanned } from "../../src/configured-sessions.ts";
+import { spawnPlanned } from "../../src/configured-sessions.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { SESSION_KINDS, type SessionKind, type SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId, parseTitle } from "../../src/domain/user-text.ts";
@@ -7,7 +7,7 @@ import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
 import { sessionJson } from "../session-view.ts";
-import { addSpawnFlags, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
+import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
 import { attachTo, requireTerminal } from "./attach.ts";
 
 interface Flags extends SpawnFlags {
@@ -39,8 +39,8 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
     branch: flags.branch ?? null,
   };
   invocation.hold();
-  const ao = await invocation.open("create");
-  const plan = await planSpawn(ao, { project: flags.project ?? null, kind: flags.kind });
+  const { project = null, agent = null, kind } = flags;
+  const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind });
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
   invocation.print(sessionJson(ao, record), () => linesOf(record));

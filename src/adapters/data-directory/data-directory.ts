@@ -1,8 +1,9 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { closeToOthers, openToOthers } from "./file-modes.ts";
+import { makeFolder } from "./make-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -64,7 +65,7 @@ function exists(path: string): boolean {
 
 function prepare(path: string): string {
   return guarded(path, () => {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return realpathSync(path);
   });

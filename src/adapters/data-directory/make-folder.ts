@@ -1,0 +1,28 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+function failedWith(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!failedWith(error, "EEXIST")) throw error;
+  }
+}
+
+/**
+ * Makes a folder of mode 0700 and those it lies in; one that is there stays as it is. Node's own
+ * `recursive` never returns where a file system answers ENOENT for good, as /proc does (Node 20.20).
+ */
+export function makeFolder(path: string): void {
+  try {
+    makeOne(path);
+  } catch (error) {
+    if (!failedWith(error, "ENOENT") || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    makeOne(path);
+  }
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import { sessionId } from "../../support/builders.ts";
+import { memoryCli } from "../../support/memory-cli.ts";
+import { aWorld } from "../../support/world.ts";
+
+describe("spawn", () => {
+  test("ends its plain output with SESSION=<id>", async () => {
+    const { exitCode, stdout, stderr } = await memoryCli(aWorld(), ["spawn", "42", "--title", "Fix it"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/\nSESSION=app-1\n$/);
+    expect(stdout).toContain("feat/42-fix-it");
+  });
+
+  test("gives the agent what follows --, also flags of its own name", async () => {
+    const world = aWorld();
+    await memoryCli(world, ["spawn", "--", "--json", "-p", "x"]);
+    expect(world.row(sessionId("app-1")).metadata.agentArgs).toEqual(["--json", "-p", "x"]);
+  });
+
+  test("takes the prompt from standard input byte for byte", async () => {
+    const world = aWorld();
+    const prompt = "line one\r\n\ttwo \u{1f600} $(touch x) #(y)\n";
+    await memoryCli(world, ["spawn", "--prompt-file", "-"], { stdin: prompt });
+    expect(world.row(sessionId("app-1")).metadata.prompt).toBe(prompt);
+  });
+
+  test("tells what is odd about the configuration, never with --json", async () => {
+    const warnings = ["ao.yaml:3: unknown key agnet"];
+    expect((await memoryCli(aWorld(), ["spawn"], { warnings })).stderr).toBe(`warning: ${warnings[0]}\n`);
+    expect((await memoryCli(aWorld(), ["spawn", "--json"], { warnings })).stderr).toBe("");
+  });
+
+  test("prints each step as a line with --verbose", async () => {
+    const { stderr } = await memoryCli(aWorld(), ["spawn", "--verbose"]);
+    expect(stderr).toBe("ao: creating worktree\nao: starting agent\n");
+  });
+});
+
+describe("batch-spawn", () => {
+  test("skips what was named twice or is worked on, whatever its case", async () => {
+    const world = aWorld();
+    await world.spawn({ issueId: "INT-1" });
+    const { exitCode, stdout } = await memoryCli(world, ["batch-spawn", "int-1", "int-2", "INT-2", "--json"]);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      created: [{ id: "app-2", issueId: "int-2" }],
+      skipped: [
+        { issueId: "int-1", reason: "live_session", sessionId: "app-1" },
+        { issueId: "INT-2", reason: "duplicate", sessionId: null },
+      ],
+      failed: [],
+    });
+  });
+
+  test("goes on after a failure and exits 1", async () => {
+    const world = aWorld();
+    world.failNext("store.insert", new AoError("store_busy", "the store is busy"));
+    const { exitCode, stdout } = await memoryCli(world, ["batch-spawn", "1", "2", "--json"]);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      created: [{ issueId: "2" }],
+      failed: [{ issueId: "1", error: { code: "store_busy" } }],
+    });
+  });
+});
+
+describe("list", () => {
+  test("shows the newest first and counts what it hides", async () => {
+    const world = aWorld();
+    const first = await world.spawn({ issueId: null });
+    for (const issueId of ["1", "2"]) await world.spawn({ issueId });
+    await world.kill(first.id);
+    const { stdout } = await memoryCli(world, ["list", "--json"]);
+    const { data, meta } = JSON.parse(stdout);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(["app-3", "app-2"]);
+    expect(meta).toMatchObject({ hiddenTerminatedCount: 1, observedAt: expect.any(String) });
+    const all = JSON.parse((await memoryCli(world, ["status", "-a", "--json"])).stdout);
+    expect(all.data).toHaveLength(3);
+    expect(all.meta.hiddenTerminatedCount).toBe(0);
+  });
+
+  test("says nothing on stdout when there is nothing, and an empty list with --json", async () => {
+    const plain = await memoryCli(aWorld(), ["list"]);
+    expect(plain.stdout).toBe("");
+    expect(plain.stderr).toContain("no sessions yet");
+    expect(JSON.parse((await memoryCli(aWorld(), ["ls", "--json"])).stdout).data).toEqual([]);
+  });
+
+  test("writes nothing", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.clearLog();
+    await memoryCli(world, ["list"]);
+    expect(world.log).toEqual(["runtime.look app-1"]);
+  });
+
+  test("keeps a hostile title on one line and its columns aligned", async () => {
+    const world = aWorld();
+    await world.spawn({ title: "\u{1f680}\u{1f680} 漢字 \u001b[31m" });
+    const { stdout } = await memoryCli(world, ["list"]);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(stdout).toContain("\\x1b[31m");
+  });
+
+  test("an unknown project is exit 3", async () => {
+    expect(await memoryCli(aWorld(), ["list", "-p", "nope"])).toMatchObject({ exitCode: 3, stdout: "" });
+  });
+});
+
+describe("kill", () => {
+  const keep = async (world: ReturnType<typeof aWorld>) => {
+    const { id, metadata } = await world.spawn();
+    world.workspace.refuse(metadata.workspacePath);
+    return id;
+  };
+
+  test("tells what was found in a worktree that stays", async () => {
+    const world = aWorld();
+    const id = await keep(world);
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["kill", id]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
+    expect(stderr).toMatch(/^ao: session app-1 was terminated, its worktree stays: 1 untracked file\nhint: /);
+  });
+
+  test("several: a list of those that worked, one error with all failures, the worst exit code", async () => {
+    const world = aWorld();
+    const ids = [await keep(world), (await world.spawn({ issueId: "43" })).id];
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["kill", ...ids, "--json"]);
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: "app-2", workspaceFreed: true }]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "workspace_dirty", details: { failures: [{ id: "app-1", code: "workspace_dirty" }] } },
+    });
+  });
+
+  test("one of several that is unknown stops all before anything is done", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    world.clearLog();
+    expect((await memoryCli(world, ["kill", id, "app-9"])).exitCode).toBe(3);
+    expect(world.log).toEqual([]);
+  });
+
+  test("twice is exit 0", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    await memoryCli(world, ["kill", id]);
+    const again = await memoryCli(world, ["session", "kill", id, "--json"]);
+    expect(again.exitCode).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ alreadyTerminated: true });
+  });
+
+  test("a session does not kill itself", async () => {
+    const world = aWorld({ callerEnv: { PATH: "/bin", AO_SESSION_ID: "app-1" } });
+    await world.spawn();
+    const { exitCode, stderr } = await memoryCli(world, ["kill", "@"], { env: { AO_SESSION_ID: "app-1" } });
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain("cannot end itself");
+  });
+});
+
+describe("send", () => {
+  const rows: readonly (readonly [string, readonly string[], string | undefined, string])[] = [
+    ["words", ["fix", "the  tests"], undefined, "fix the  tests"],
+    ["--message", ["--message", "--json"], undefined, "--json"],
+    ["standard input", [], "two\nlines\n", "two\nlines\n"],
+    ["--file -", ["--file", "-"], "x;", "x;"],
+    ["words after --", ["--", "-rf"], undefined, "-rf"],
+  ];
+  test.each(rows)("takes the message from %s", async (_title, argv, stdin, text) => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    await world.hear(id, "active");
+    const { exitCode, stdout } = await memoryCli(
+      world,
+      ["send", id, ...argv],
+      stdin === undefined ? {} : { stdin },
+    );
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "app-1: delivered\n" });
+    expect(world.messenger.sent.at(-1)?.text).toBe(text);
+  });
+});
+
+describe("cleanup", () => {
+  test("prints what it freed, what it skipped and why", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    await memoryCli(world, ["kill", id, "--keep-worktree"]);
+    const dry = await memoryCli(world, ["cleanup", "--dry-run"]);
+    expect(dry).toMatchObject({ exitCode: 0, stdout: "would free app-1\n" });
+    const real = await memoryCli(world, ["cleanup", "--json"]);
+    expect(JSON.parse(real.stdout)).toEqual({
+      cleaned: [{ id: "app-1", projectId: "app", salvageRef: null }],
+      skipped: [],
+      errors: [],
+      dryRun: false,
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import stringWidth from "string-width";
+import { describe, expect, test } from "vitest";
+import { age } from "../../../cmd/age.ts";
+import { newLines } from "../../../cmd/new-lines.ts";
+import { quoted } from "../../../cmd/quote.ts";
+import { table } from "../../../cmd/table.ts";
+
+describe("age", () => {
+  test.each([
+    [0, "0s"],
+    [59_999, "59s"],
+    [60_000, "1m"],
+    [3_600_000, "1h"],
+    [86_400_000, "1d"],
+    [7 * 86_400_000, "1w"],
+    [-5_000, "0s"],
+  ])("%i ms ago is %s", (passedMs, text) => {
+    expect(age(1_000_000_000, 1_000_000_000 + passedMs)).toBe(text);
+  });
+
+  test("no moment is a dash", () => {
+    expect(age(null, 0)).toBe("-");
+  });
+});
+
+describe("newLines", () => {
+  test.each<[string, string[], string[], string[]]>([
+    ["the first look is new as a whole", [], ["a", "b"], ["a", "b"]],
+    ["nothing new is nothing", ["a", "b"], ["a", "b"], []],
+    ["what was appended is new", ["a", "b"], ["a", "b", "c"], ["c"]],
+    ["lines that scrolled away are no news", ["a", "b", "c"], ["b", "c", "d"], ["d"]],
+    ["a last line that grew is printed again", ["a", "wor"], ["a", "working", "ok"], ["working", "ok"]],
+    ["a screen drawn anew is printed from the first line that differs", ["a", "b", "c"], ["a", "x"], ["x"]],
+  ])("%s", (_title, before, after, expected) => {
+    expect(newLines(before, after)).toEqual(expected);
+  });
+
+  test("any growing log is printed whole and once, however the window moves", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(3), { minLength: 1, maxLength: 12 }), (steps) => {
+        const all: string[] = [];
+        const printed: string[] = [];
+        let before: readonly string[] = [];
+        for (const step of steps) {
+          for (let i = 0; i < step; i++) all.push(`line ${all.length}`);
+          const after = all.slice(-8);
+          printed.push(...newLines(before, after));
+          before = after;
+        }
+        expect(printed).toEqual(all);
+      }),
+    );
+  });
+});
+
+describe("quoted", () => {
+  test.each([
+    ["plain", "plain"],
+    ["/tmp/a.b", "/tmp/a.b"],
+    ["$3", "'$3'"],
+    ["it's", "'it'\\''s'"],
+    ["", "''"],
+  ])("%s is typed as %s", (word, typed) => {
+    expect(quoted(word)).toBe(typed);
+  });
+});
+
+describe("table", () => {
+  const paint = (_color: string, text: string) => text;
+
+  test("columns start at the same place whatever the letters", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("a", "漢字", "\u{1f680}\u{1f680}", "", "longer"), { maxLength: 6 }),
+        (names) => {
+          const lines = table({
+            header: ["NAME", "X"],
+            rows: names.map((name) => [name, "|"]),
+            paint,
+            width: undefined,
+          });
+          const starts = lines.slice(1).map((line) => stringWidth(line.slice(0, line.indexOf("|"))));
+          expect(new Set(starts).size).toBeLessThanOrEqual(1);
+        },
+      ),
+    );
+  });
+
+  test("the last column is cut to the terminal's width", () => {
+    const [, row = ""] = table({ header: ["ID", "TITLE"], rows: [["a", "x".repeat(100)]], paint, width: 30 });
+    expect(stringWidth(row)).toBe(30);
+    expect(row.endsWith("…")).toBe(true);
+  });
+});
