@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  MIGRATIONS,
+  type Migration,
+  migrate,
+  schemaVersion,
+} from "../../../../src/adapters/sqlite/migrations.ts";
+import { openDatabase } from "../../../../src/adapters/sqlite/open-database.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+
+const ONE: Migration = { version: 1, sql: "CREATE TABLE one (a); INSERT INTO one VALUES ('kept')" };
+const TWO: Migration = { version: 2, sql: "CREATE TABLE two (a)" };
+const THREE: Migration = { version: 3, sql: "CREATE TABLE three (a)" };
+const BROKEN: Migration = { version: 3, sql: "CREATE TABLE three (a); DROP TABLE absent" };
+
+function memoryDatabase(): Database.Database {
+  const db = new Database(":memory:");
+  onTestFinished(() => void db.close());
+  return db;
+}
+
+function tables(db: Database.Database): readonly unknown[] {
+  return db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid").pluck().all();
+}
+
+function open(path: string, migrations: readonly Migration[]): Database.Database {
+  const db = openDatabase({ path, busyTimeoutMs: 1_000, migrations });
+  onTestFinished(() => void db.close());
+  return db;
+}
+
+describe("migrate", () => {
+  test("numbers count up from 1 without a gap", () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  });
+
+  test("runs the missing steps only, in order", () => {
+    const db = memoryDatabase();
+    migrate(db, [ONE]);
+    migrate(db, [ONE, TWO, THREE]);
+    expect(tables(db)).toEqual(["one", "two", "three"]);
+    expect(schemaVersion(db)).toBe(3);
+  });
+
+  test("a step that fails undoes those before it", () => {
+    const db = memoryDatabase();
+    migrate(db, [ONE]);
+    expect(() => migrate(db, [ONE, TWO, BROKEN])).toThrow(/no such table: absent/);
+    expect(tables(db)).toEqual(["one"]);
+    expect(schemaVersion(db)).toBe(1);
+    expect(db.prepare("SELECT a FROM one").pluck().get()).toBe("kept");
+  });
+
+  test("a database that is up to date is not written", () => {
+    const db = memoryDatabase();
+    migrate(db, [ONE, TWO]);
+    db.pragma("query_only = ON");
+    expect(() => migrate(db, [ONE, TWO])).not.toThrow();
+  });
+
+  test("a newer schema is store_newer and stays", () => {
+    const db = memoryDatabase();
+    migrate(db, [ONE, TWO]);
+    expect(() => migrate(db, [ONE])).toThrow(expect.objectContaining({ code: "store_newer" }));
+    expect(schemaVersion(db)).toBe(2);
+  });
+});
+
+describe("openDatabase", () => {
+  test("an older database is brought up with what it holds", () => {
+    const path = join(tempDir(), "ao.db");
+    open(path, [ONE]).close();
+    const db = open(path, [ONE, TWO]);
+    expect(schemaVersion(db)).toBe(2);
+    expect(db.prepare("SELECT a FROM one").pluck().get()).toBe("kept");
+  });
+
+  test("an older database whose step fails opens with its own ao as before", () => {
+    const path = join(tempDir(), "ao.db");
+    open(path, [ONE, TWO]).close();
+    expect(() => open(path, [ONE, TWO, BROKEN])).toThrow(expect.objectContaining({ code: "internal" }));
+    expect(tables(open(path, [ONE, TWO]))).toEqual(["one", "two"]);
+  });
+
+  test.each([
+    ["journal_mode", "wal"],
+    ["synchronous", 2],
+    ["foreign_keys", 1],
+    ["application_id", 0x616f6462],
+    ["busy_timeout", 1_000],
+  ])("%s is %s, in a new database and in one opened again", (pragma, expected) => {
+    const path = join(tempDir(), "ao.db");
+    for (const db of [open(path, MIGRATIONS), open(path, MIGRATIONS)]) {
+      expect(db.pragma(pragma, { simple: true })).toBe(expected);
+    }
+  });
+});
