@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import type { RuntimeObservation } from "../../../src/domain/facts.ts";
+import type { SessionId } from "../../../src/domain/ids.ts";
+import { skipReasonFor } from "../../../src/domain/skip-reason.ts";
+import { FINDING_KINDS } from "../../../src/domain/workspace-finding.ts";
+import {
+  type CleanupOptions,
+  type CleanupResult,
+  cleanupSessions,
+} from "../../../src/lifecycle/cleanup-sessions.ts";
+import { aKilledSession, aProject, projectId, sessionId } from "../../support/builders.ts";
+import { aWorld, type World } from "../../support/world.ts";
+
+const GONE: RuntimeObservation = { runtime: { kind: "missing" }, process: { kind: "dead" } };
+const pathOf = (id: string) => `/data/worktrees/app/${id}`;
+
+function cleanup({ deps }: World, overrides: Partial<CleanupOptions> = {}): Promise<CleanupResult> {
+  return cleanupSessions(deps, { projectId: null, dryRun: false, olderThanMs: null, ...overrides });
+}
+
+/** A world with `count` sessions that were killed with their worktrees kept. */
+async function anEndedWorld(count: number): Promise<World> {
+  const world = aWorld();
+  for (let number = 1; number <= count; number++) {
+    const { id } = await world.spawn({ issueId: String(number) });
+    world.workspace.refuse(pathOf(id));
+    await world.kill(id).catch(() => undefined);
+    world.workspace.allow(pathOf(id));
+  }
+  world.clearLog();
+  return world;
+}
+
+const idsOf = (entries: readonly { readonly id: SessionId }[]) => entries.map(({ id }) => id);
+
+describe("a cleanup", () => {
+  test("frees what is clean, skips what holds work, and never considers a live session", async () => {
+    const world = await anEndedWorld(2);
+    await world.spawn({ issueId: "live" });
+    world.workspace.refuse(pathOf("app-2"));
+    const result = await cleanup(world);
+    expect(result).toEqual({
+      cleaned: [{ id: "app-1", projectId: "app", salvageRef: null }],
+      skipped: [{ id: "app-2", projectId: "app", reason: "untracked", detail: "1 untracked file" }],
+      errors: [],
+      dryRun: false,
+    });
+    expect([1, 2, 3].map((n) => world.workspace.exists(pathOf(`app-${n}`)))).toEqual([false, true, true]);
+  });
+
+  test("ends the dead runtime, frees the worktree, notes it, removes the launch files", async () => {
+    const world = await anEndedWorld(1);
+    await cleanup(world);
+    expect(world.log).toEqual([
+      "runtime.look app-1",
+      "store.save app-1 terminated/manually_killed missing",
+      "workspace.inspect app-1",
+      "runtime.destroy app-1",
+      "workspace.destroy app-1",
+      "store.save app-1 terminated/manually_killed missing freed",
+      "files.removeTree /data/launch/app-1",
+    ]);
+  });
+
+  test("never considers a session twice", async () => {
+    const world = await anEndedWorld(1);
+    await cleanup(world);
+    expect(await cleanup(world)).toMatchObject({ cleaned: [], skipped: [], errors: [] });
+  });
+
+  test("looks at all sessions with one call", async () => {
+    const world = await anEndedWorld(5);
+    await cleanup(world);
+    expect(world.log.filter((call) => call.startsWith("runtime.look"))).toHaveLength(1);
+  });
+
+  test("finds a session whose agent died unseen", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.runtime.loseRuntime(sessionId("app-1"));
+    expect(idsOf((await cleanup(world)).cleaned)).toEqual(["app-1"]);
+    expect(world.row(sessionId("app-1")).lifecycle.session.reason).toBe("runtime_lost");
+  });
+
+  test("is limited to one project when asked to", async () => {
+    const world = await anEndedWorld(1);
+    world.deps.store.insertProject(aProject({ id: "web" }));
+    expect(await cleanup(world, { projectId: projectId("web") })).toMatchObject({ cleaned: [] });
+    expect(idsOf((await cleanup(world, { projectId: projectId("app") })).cleaned)).toEqual(["app-1"]);
+  });
+
+  test("tells which session it is at", async () => {
+    const world = await anEndedWorld(2);
+    const steps: string[] = [];
+    await cleanup(world, { onStep: (step) => void steps.push(step) });
+    expect(steps).toEqual(["checking app-1", "checking app-2"]);
+  });
+
+  test("twice at once frees each worktree once, without an error", async () => {
+    const world = await anEndedWorld(20);
+    const results = await Promise.all([cleanup(world), cleanup(world)]);
+    const cleaned = results.flatMap((result) => idsOf(result.cleaned));
+    expect(cleaned.toSorted()).toEqual(idsOf(world.deps.store.list()).toSorted());
+    expect(results.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+});
+
+describe("a session is skipped as", () => {
+  const aliveRuntime: RuntimeObservation["runtime"] = { kind: "alive", lastOutputAtMs: null };
+  test.each<[string, string, (world: World) => Partial<CleanupOptions> | undefined]>([
+    [
+      "in_use",
+      "its agent runs",
+      (world) => look(world, { runtime: aliveRuntime, process: { kind: "alive" } }),
+    ],
+    [
+      "in_use",
+      "its process lives though the runtime is gone",
+      (world) => look(world, { runtime: { kind: "missing" }, process: { kind: "alive" } }),
+    ],
+    [
+      "unknown",
+      "its runtime could not be judged",
+      (world) => look(world, { runtime: { kind: "unknown" }, process: { kind: "indeterminate" } }),
+    ],
+    ["too_recent", "it ended a moment ago", () => ({ olderThanMs: 1000 })],
+    ["no_workspace", "none is recorded", (world) => record(world, { workspacePath: "" })],
+    ["shared", "a live session works there", shareWithLive],
+    ["unsafe_path", "the path is not its own", shareWithDead],
+    ...FINDING_KINDS.map((kind): [string, string, (world: World) => undefined] => [
+      skipReasonFor([{ kind, detail: "x", items: [], count: 1 }]),
+      `the worktree has: ${kind}`,
+      ({ workspace }) =>
+        workspace.refuse(pathOf("app-1"), [{ kind, detail: "x", items: [], count: 1 }]) as undefined,
+    ]),
+  ])("%s when %s, in a dry run and in the run", async (reason, _why, prepare) => {
+    const world = await anEndedWorld(1);
+    const options = prepare(world) ?? {};
+    const rows = world.deps.store.list();
+    const dry = await cleanup(world, { ...options, dryRun: true });
+    expect(world.deps.store.list()).toEqual(rows);
+    expect(dry.skipped).toContainEqual(expect.objectContaining({ id: "app-1", reason }));
+    expect(await cleanup(world, options)).toEqual({ ...dry, dryRun: false });
+    expect(world.workspace.exists(pathOf("app-1"))).toBe(true);
+    expect(world.runtime.destroyed).toHaveLength(1);
+  });
+
+  test("too_recent no longer when it is old enough, to the millisecond", async () => {
+    const world = await anEndedWorld(1);
+    world.clock.advance(999);
+    expect((await cleanup(world, { olderThanMs: 1000 })).skipped).toHaveLength(1);
+    world.clock.advance(1);
+    expect((await cleanup(world, { olderThanMs: 1000 })).cleaned).toHaveLength(1);
+  });
+});
+
+describe("a dry run", () => {
+  test("says what the run does and changes nothing", async () => {
+    const world = await anEndedWorld(3);
+    world.workspace.refuse(pathOf("app-2"));
+    await world.hear(sessionId("app-1"), "exited");
+    const before = [world.deps.store.list(), await world.deps.inbox.pending()];
+    const dry = await cleanup(world, { dryRun: true });
+    expect([world.deps.store.list(), await world.deps.inbox.pending()]).toEqual(before);
+    expect(world.log.map((call) => call.split(" ")[0])).toEqual([
+      "runtime.look",
+      ...["workspace.inspect", "workspace.inspect", "workspace.inspect"],
+    ]);
+    expect(idsOf(dry.cleaned)).toEqual(["app-1", "app-3"]);
+    expect(await cleanup(world)).toEqual({ ...dry, dryRun: false });
+  });
+});
+
+describe("a cleanup that cannot see", () => {
+  test.each([false, true])("removes nothing and changes nothing (dry run: %s)", async (dryRun) => {
+    const world = await anEndedWorld(2);
+    const before = world.deps.store.list();
+    world.runtime.failNext("look", new Error("tmux: command not found"));
+    await expect(cleanup(world, { dryRun })).rejects.toMatchObject({
+      code: "runtime_unavailable",
+      message: expect.stringContaining("tmux: command not found"),
+    });
+    expect(world.deps.store.list()).toEqual(before);
+    expect(world.log).toEqual(["runtime.look app-1 app-2"]);
+  });
+
+  test("a live session stops too, though it would not touch it", async () => {
+    const world = aWorld();
+    await world.spawn();
+    const before = world.row(sessionId("app-1"));
+    world.runtime.failNext("look", new Error("tmux: command not found"));
+    await expect(cleanup(world)).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(world.row(sessionId("app-1"))).toEqual(before);
+  });
+
+  test("stops when git is missing", async () => {
+    const world = await anEndedWorld(2);
+    world.workspace.failNext("inspect", new AoError("git_unavailable", "git is missing"));
+    await expect(cleanup(world)).rejects.toMatchObject({ code: "git_unavailable" });
+    expect(world.workspace.exists(pathOf("app-1"))).toBe(true);
+  });
+
+  test("does not even look when there is nothing", async () => {
+    const world = aWorld();
+    expect(await cleanup(world)).toMatchObject({ cleaned: [], skipped: [], errors: [] });
+    expect(world.log).toEqual([]);
+  });
+});
+
+describe("one session's failure", () => {
+  test("is listed and does not stop the others", async () => {
+    const world = await anEndedWorld(3);
+    world.workspace.failNext("inspect", new AoError("git_failed", "bad object"));
+    const result = await cleanup(world);
+    expect(result.errors).toEqual([{ id: "app-1", projectId: "app", message: "bad object" }]);
+    expect(idsOf(result.cleaned)).toEqual(["app-2", "app-3"]);
+  });
+
+  test("in removing the dead runtime does not keep the worktree, and is told", async () => {
+    const world = await anEndedWorld(1);
+    world.runtime.failNext("destroy", new AoError("runtime_unavailable", "no answer"));
+    const result = await cleanup(world);
+    expect(idsOf(result.cleaned)).toEqual(["app-1"]);
+    expect(result.errors).toMatchObject([{ id: "app-1", message: expect.stringContaining("no answer") }]);
+  });
+
+  test("between check and removal leaves the worktree: work that came meanwhile is found", async () => {
+    const world = await anEndedWorld(1);
+    const workspace = {
+      ...world.deps.workspace,
+      async inspect(...args: Parameters<World["deps"]["workspace"]["inspect"]>) {
+        const found = await world.deps.workspace.inspect(...args);
+        world.workspace.refuse(pathOf("app-1"));
+        return found;
+      },
+    };
+    const options = { projectId: null, dryRun: false, olderThanMs: null };
+    const result = await cleanupSessions({ ...world.deps, workspace }, options);
+    expect(result.skipped).toMatchObject([{ id: "app-1", reason: "untracked" }]);
+    expect(world.workspace.exists(pathOf("app-1"))).toBe(true);
+  });
+});
+
+function look({ runtime }: World, observation: RuntimeObservation): undefined {
+  runtime.setLook(sessionId("app-1"), observation);
+}
+
+function record({ deps, row }: World, metadata: { readonly workspacePath: string }): undefined {
+  const stored = row(sessionId("app-1"));
+  deps.store.save({ ...stored, metadata: { ...stored.metadata, ...metadata } }, stored.lifecycle.revision);
+}
+
+function shareWithLive({ deps, row, runtime }: World): undefined {
+  const stored = row(sessionId("app-1"));
+  deps.store.insert({
+    ...stored,
+    id: sessionId("app-9"),
+    terminatedAtMs: null,
+    lifecycle: liveLifecycle(stored),
+  });
+  runtime.setLook(sessionId("app-9"), {
+    runtime: { kind: "alive", lastOutputAtMs: null },
+    process: { kind: "alive" },
+  });
+}
+
+function shareWithDead({ deps, runtime, workspace, row }: World): undefined {
+  const { metadata } = row(sessionId("app-1"));
+  workspace.vanish(metadata.workspacePath);
+  const other = aKilledSession({ id: "app-8", metadata: { ...metadata, workspaceFreedAtMs: 1 } });
+  deps.store.insert(other);
+  runtime.setLook(other.id, GONE);
+  const { id: session, projectId: project } = other;
+  void workspace.create({
+    ...{ sessionId: session, projectId: project, repositoryPath: metadata.repositoryPath },
+    ...{ path: metadata.workspacePath, branch: "elsewhere", baseRef: null, defaultBranch: null },
+    ...{ postCreate: { symlinks: [], copy: [], commands: [], timeoutMs: 1 }, env: {} },
+  });
+}
+
+function liveLifecycle({ lifecycle }: ReturnType<World["row"]>) {
+  return { ...lifecycle, session: { state: "working", reason: "task_in_progress" } as const };
+}

@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import { deriveStatus } from "../../../src/domain/status.ts";
+import { type KillOptions, type KillResult, killSession } from "../../../src/lifecycle/kill-session.ts";
+import { aSession, sessionId } from "../../support/builders.ts";
+import { aWorld, type World } from "../../support/world.ts";
+
+const ID = sessionId("app-1");
+const PATH = "/data/worktrees/app/app-1";
+
+function kill({ deps }: World, overrides: Partial<KillOptions> = {}): Promise<KillResult> {
+  const options: KillOptions = { reason: "manual", note: null, keepWorktree: false, callerSessionId: null };
+  return killSession(deps, ID, { ...options, ...overrides });
+}
+
+/** A world with one live session, its spawn out of the log. */
+async function aLiveWorld(): Promise<World> {
+  const world = aWorld();
+  await world.spawn();
+  world.clearLog();
+  return world;
+}
+
+describe("a kill", () => {
+  test("records the intent, ends the runtime, frees the worktree, in this order", async () => {
+    const world = await aLiveWorld();
+    expect(await kill(world, { note: "done" })).toEqual({
+      id: "app-1",
+      workspaceFreed: true,
+      alreadyTerminated: false,
+      salvageRef: null,
+      workspacePath: null,
+    });
+    expect(world.log).toEqual([
+      "store.save app-1 terminated/manually_killed exited",
+      "runtime.destroy app-1",
+      "workspace.destroy app-1",
+      "store.save app-1 terminated/manually_killed exited freed",
+      "files.removeTree /data/launch/app-1",
+    ]);
+    expect(deriveStatus(world.row(ID).lifecycle)).toBe("killed");
+    expect(world.row(ID).metadata.killNote).toBe("done");
+    expect(world.files.paths()).toEqual([]);
+  });
+
+  test("keeps the branch", async () => {
+    const world = await aLiveWorld();
+    await kill(world);
+    expect(world.workspace.branches("/repo/app")).toEqual(["feat/42"]);
+  });
+
+  test("tells its steps", async () => {
+    const world = await aLiveWorld();
+    const steps: string[] = [];
+    await kill(world, { onStep: (step) => void steps.push(step) });
+    expect(steps).toEqual(["ending agent", "freeing worktree"]);
+  });
+
+  test("keeps the worktree when asked to, and a later kill frees it", async () => {
+    const world = await aLiveWorld();
+    expect(await kill(world, { keepWorktree: true })).toMatchObject({
+      workspaceFreed: false,
+      workspacePath: PATH,
+    });
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(await kill(world)).toMatchObject({ workspaceFreed: true, alreadyTerminated: true });
+    expect(world.workspace.exists(PATH)).toBe(false);
+  });
+
+  test("of an unknown session says so", async () => {
+    const world = aWorld();
+    await expect(kill(world)).rejects.toMatchObject({ code: "session_not_found" });
+    expect(world.log).toEqual([]);
+  });
+
+  test("of the session it runs in is refused before anything", async () => {
+    const world = await aLiveWorld();
+    await expect(kill(world, { callerSessionId: ID })).rejects.toMatchObject({ code: "inside_session" });
+    expect(world.log).toEqual([]);
+  });
+
+  test.each([
+    ["runtime", { runtime: null, process: null }],
+    ["worktree", { workspacePath: "" }],
+  ])("without a recorded %s is refused before anything", async (_name, metadata) => {
+    const world = aWorld();
+    world.deps.store.insert(aSession({ metadata }));
+    world.clearLog();
+    await expect(kill(world)).rejects.toMatchObject({ code: "not_running" });
+    expect(world.log).toEqual([]);
+  });
+});
+
+describe("a kill that is refused the worktree", () => {
+  test("is an error that lists what was found; the session is over, the worktree untouched", async () => {
+    const world = await aLiveWorld();
+    world.workspace.refuse(PATH);
+    const error = await kill(world).catch((e) => e);
+    expect(error).toMatchObject({
+      code: "workspace_dirty",
+      details: {
+        id: "app-1",
+        workspaceFreed: false,
+        alreadyTerminated: false,
+        workspacePath: PATH,
+        findings: [{ kind: "untracked" }],
+      },
+    });
+    expect(error.message).toContain("1 untracked file");
+    expect(error.hint).toContain(PATH);
+    expect(world.log).toEqual([
+      "store.save app-1 terminated/manually_killed exited",
+      "runtime.destroy app-1",
+      "workspace.destroy app-1",
+      "files.removeTree /data/launch/app-1",
+    ]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();
+  });
+
+  test("is no error the second time, and frees it once it may", async () => {
+    const world = await aLiveWorld();
+    world.workspace.refuse(PATH);
+    await expect(kill(world)).rejects.toMatchObject({ code: "workspace_dirty" });
+    expect(await kill(world)).toMatchObject({
+      alreadyTerminated: true,
+      workspaceFreed: false,
+      workspacePath: PATH,
+    });
+    world.workspace.allow(PATH);
+    expect(await kill(world)).toMatchObject({
+      alreadyTerminated: true,
+      workspaceFreed: true,
+      workspacePath: null,
+    });
+  });
+
+  test("because git is missing says that the session is over all the same", async () => {
+    const world = await aLiveWorld();
+    world.workspace.failNext("destroy", new AoError("git_unavailable", "git is missing"));
+    await expect(kill(world)).rejects.toMatchObject({
+      code: "git_unavailable",
+      message: expect.stringContaining("session app-1 was terminated"),
+      details: { workspaceFreed: false, workspacePath: PATH },
+    });
+    expect(await kill(world)).toMatchObject({ workspaceFreed: true });
+  });
+});
+
+describe("a kill whose runtime cannot be ended", () => {
+  const alive = new AoError("teardown_incomplete", "process 7 lives", { details: { left: [7] } });
+
+  test("fails with that error and does not touch the worktree", async () => {
+    const world = await aLiveWorld();
+    world.runtime.failNext("destroy", alive);
+    await expect(kill(world)).rejects.toBe(alive);
+    expect(world.log).toEqual([
+      "store.save app-1 terminated/manually_killed exited",
+      "runtime.destroy app-1",
+    ]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+  });
+
+  test("is finished by the next one", async () => {
+    const world = await aLiveWorld();
+    world.runtime.failNext("destroy", alive);
+    await kill(world).catch(() => undefined);
+    expect(await kill(world)).toMatchObject({ alreadyTerminated: true, workspaceFreed: true });
+    expect(world.runtime.sessions()).toEqual([]);
+  });
+});
+
+describe("a second kill", () => {
+  test("finds what the first one did and calls nothing", async () => {
+    const world = await aLiveWorld();
+    await kill(world);
+    world.clearLog();
+    expect(await kill(world)).toEqual({
+      id: "app-1",
+      workspaceFreed: true,
+      alreadyTerminated: true,
+      salvageRef: null,
+      workspacePath: null,
+    });
+    expect(world.log).toEqual([]);
+  });
+
+  test("at the same time leaves one end with one reason", async () => {
+    const world = await aLiveWorld();
+    const results = await Promise.all([kill(world), kill(world, { reason: "error" })]);
+    expect(results.map(({ alreadyTerminated }) => alreadyTerminated)).toEqual([false, true]);
+    expect(world.row(ID).lifecycle.session.reason).toBe("manually_killed");
+    expect(world.workspace.exists(PATH)).toBe(false);
+  });
+
+  test("of a session whose start failed half-way frees what is there", async () => {
+    const world = await aLiveWorld();
+    await kill(world, { keepWorktree: true });
+    const row = world.row(ID);
+    const metadata = { ...row.metadata, runtime: null, process: null };
+    world.deps.store.save({ ...row, metadata }, row.lifecycle.revision);
+    expect(await kill(world)).toMatchObject({ alreadyTerminated: true, workspaceFreed: true });
+  });
+});

@@ -1,0 +1,292 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import { deriveStatus } from "../../../src/domain/status.ts";
+import {
+  type RestoreOptions,
+  type RestoreResult,
+  restoreSession,
+} from "../../../src/lifecycle/restore-session.ts";
+import { sessionId } from "../../support/builders.ts";
+import { aWorld, type World, type WorldOptions } from "../../support/world.ts";
+
+const ID = sessionId("app-1");
+const PATH = "/data/worktrees/app/app-1";
+
+function restore(world: World, overrides: Partial<RestoreOptions> = {}): Promise<RestoreResult> {
+  return restoreSession(world.deps, ID, { fresh: false, settings: world.settings, ...overrides });
+}
+
+/** A world with one session that was spawned and killed; the log begins after that. */
+async function aKilledWorld(options: WorldOptions & { readonly dirty?: boolean } = {}): Promise<World> {
+  const world = aWorld(options);
+  await world.spawn({ agentArgs: ["--fast"] });
+  if (options.dirty === true) world.workspace.refuse(PATH);
+  await world.kill(ID).catch(() => undefined);
+  world.clearLog();
+  return world;
+}
+
+describe("a restore", () => {
+  test("looks, makes the worktree again, starts the agent and reopens the row, in this order", async () => {
+    const world = await aKilledWorld();
+    const { record, fresh } = await restore(world);
+    expect(world.log).toEqual([
+      "runtime.look app-1",
+      "store.save app-1 terminated/manually_killed missing freed",
+      "workspace.restore app-1",
+      "runtime.destroy app-1",
+      "files.removeTree /data/launch/app-1/launch-1",
+      "runtime.create app-1",
+      "store.save app-1 not_started/spawn_requested unknown",
+      "store.save app-1 not_started/spawn_requested alive",
+    ]);
+    expect(fresh).toBe(false);
+    expect(deriveStatus(record.lifecycle)).toBe("spawning");
+    expect(record).toMatchObject({
+      terminatedAtMs: null,
+      lifecycle: { pr: { state: "none", reason: "cleared_on_restore" }, runtime: { state: "alive" } },
+      metadata: { workspaceFreedAtMs: null, launchId: "launch-2", runtime: { id: "$2" } },
+    });
+    expect(world.row(ID)).toEqual(record);
+  });
+
+  test("resumes the session's own conversation, with the agent and the arguments of the spawn", async () => {
+    const world = await aKilledWorld();
+    const before = world.row(ID).metadata;
+    const { record } = await restore(world);
+    expect(world.runtime.created[1]).toMatchObject({
+      argv: ["/bin/agent", "--resume", before.agentSessionId, "--fast"],
+      workspacePath: PATH,
+      env: { AO_SESSION_ID: "app-1", AO_LAUNCH_ID: "launch-2", AO_ISSUE_ID: "42" },
+    });
+    expect(record.metadata).toMatchObject({
+      agent: before.agent,
+      agentArgs: before.agentArgs,
+      agentSessionId: before.agentSessionId,
+      prompt: before.prompt,
+    });
+    expect(world.files.paths()).toEqual([]);
+  });
+
+  test("resumes the conversation that an agent named itself", async () => {
+    const world = aWorld({ capabilities: { pinsSessionId: false } });
+    await world.spawn();
+    await world.kill(ID);
+    const row = world.row(ID);
+    const metadata = { ...row.metadata, agentSessionId: "named-by-agent" };
+    world.deps.store.save({ ...row, metadata }, row.lifecycle.revision);
+    world.agent.addConversation("named-by-agent");
+    await restore(world);
+    expect(world.runtime.created[1]?.argv).toEqual(["/bin/agent", "--resume", "named-by-agent"]);
+  });
+
+  test("works in the worktree that stayed, whatever it holds", async () => {
+    const world = await aKilledWorld({ dirty: true });
+    await restore(world);
+    expect(world.log).not.toContain("workspace.create app-1");
+    expect(world.workspace.exists(PATH)).toBe(true);
+  });
+
+  test("is not confused by what the old launch says late", async () => {
+    const world = await aKilledWorld();
+    const old = world.row(ID).metadata.launchId;
+    await restore(world);
+    await world.hear(ID, "waiting_input", { launchId: old });
+    await expect(restore(world)).rejects.toMatchObject({ code: "not_restorable" });
+    expect(world.row(ID).lifecycle.session.state).toBe("not_started");
+    expect(await world.deps.inbox.pending()).toEqual([]);
+  });
+
+  test("begins anew with --fresh: another conversation, the recorded prompt and the rules", async () => {
+    const world = await aKilledWorld();
+    const before = world.row(ID).metadata.agentSessionId;
+    const settings = { ...world.settings, agentRules: "be careful" };
+    const { record, fresh } = await restore(world, { fresh: true, settings });
+    const { agentSessionId } = record.metadata;
+    expect(fresh).toBe(true);
+    expect(agentSessionId).not.toBe(before);
+    expect(world.runtime.created[1]?.argv).toEqual(["/bin/agent", "--new", agentSessionId, "--fast"]);
+    expect(await world.files.read("/data/launch/app-1/launch-2/prompt")).toBe("do the thing\n\nbe careful");
+  });
+});
+
+describe("a restore is refused, and touches nothing,", () => {
+  const noConversation: readonly [string, WorldOptions, (world: World) => void][] = [
+    ["none was recorded", { capabilities: { pinsSessionId: false } }, () => undefined],
+    ["the agent cannot resume", { capabilities: { resume: false } }, () => undefined],
+    [
+      "the agent no longer has it",
+      {},
+      (world) => world.agent.removeConversation(world.row(ID).metadata.agentSessionId ?? ""),
+    ],
+  ];
+  test.each(noConversation)("when there is no conversation: %s", async (_name, options, prepare) => {
+    const world = await aKilledWorld(options);
+    prepare(world);
+    await expect(restore(world)).rejects.toMatchObject({
+      code: "agent_session_unknown",
+      hint: expect.stringContaining("--fresh"),
+    });
+    expect(world.log.filter((call) => !call.startsWith("runtime.look"))).toEqual([
+      "store.save app-1 terminated/manually_killed missing freed",
+    ]);
+    expect(world.runtime.created).toHaveLength(1);
+  });
+
+  test("when the conversation is recorded for another session too", async () => {
+    const world = await aKilledWorld();
+    const other = await world.spawn({ issueId: "43" });
+    const { agentSessionId } = world.row(ID).metadata;
+    const metadata = { ...other.metadata, agentSessionId };
+    world.deps.store.save({ ...other, metadata }, other.lifecycle.revision);
+    await expect(restore(world)).rejects.toMatchObject({
+      code: "agent_session_unknown",
+      message: expect.stringContaining("app-2"),
+    });
+  });
+
+  test("when the session is unknown", async () => {
+    await expect(restore(aWorld())).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  test("when it is not over", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await expect(restore(world)).rejects.toMatchObject({
+      code: "not_restorable",
+      hint: expect.stringContaining("ao kill app-1"),
+    });
+    expect(world.runtime.created).toHaveLength(1);
+  });
+
+  test("when it is over and its agent runs all the same", async () => {
+    const world = await aKilledWorld();
+    world.runtime.setLook(ID, {
+      runtime: { kind: "alive", lastOutputAtMs: null },
+      process: { kind: "alive" },
+    });
+    await expect(restore(world)).rejects.toMatchObject({ code: "not_restorable" });
+    expect(world.runtime.created).toHaveLength(1);
+  });
+
+  test("when it could not look; then nothing is written either", async () => {
+    const world = await aKilledWorld();
+    const before = world.row(ID);
+    world.runtime.failNext("look", new Error("tmux is missing"));
+    await expect(restore(world)).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(world.row(ID)).toEqual(before);
+  });
+
+  test("when the agent is not installed any more", async () => {
+    const world = await aKilledWorld();
+    world.agent.setPresence({ kind: "missing", hint: "install it" });
+    await expect(restore(world)).rejects.toMatchObject({ code: "agent_unavailable" });
+    expect(world.log).not.toContain("workspace.restore app-1");
+  });
+});
+
+describe("a session whose agent was lost", () => {
+  test("is restored once the look says that it is dead", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.runtime.loseRuntime(ID);
+    const { record } = await restore(world);
+    expect(record.lifecycle.session.state).toBe("not_started");
+    expect(world.runtime.sessions()).toEqual([ID]);
+  });
+
+  test("gets its dead terminal removed first", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.runtime.exitAgent(ID, 1);
+    await restore(world);
+    expect(world.runtime.destroyed).toMatchObject([{ launchId: "launch-1", handle: { id: "$1" } }]);
+  });
+});
+
+describe("a restore whose step fails", () => {
+  const boom = new AoError("git_failed", "boom");
+
+  test.each<[string, (world: World) => void]>([
+    ["the worktree", ({ workspace }) => workspace.failNext("restore", boom)],
+    ["removing the dead terminal", ({ runtime }) => runtime.failNext("destroy", boom)],
+    ["the runtime", ({ runtime }) => runtime.failNext("create", boom)],
+    ["the prompt file", (world) => world.failNext("files.write", boom)],
+  ])("at %s leaves the session terminated and all as it was", async (_name, breakIt) => {
+    const world = await aKilledWorld();
+    await restore(world, { fresh: true });
+    await world.kill(ID);
+    const before = world.row(ID);
+    breakIt(world);
+    await expect(restore(world, { fresh: true })).rejects.toBe(boom);
+    const { revision, runtime } = world.row(ID).lifecycle;
+    expect({ ...world.row(ID), updatedAtMs: before.updatedAtMs }).toEqual({
+      ...before,
+      lifecycle: { ...before.lifecycle, revision, runtime },
+    });
+    expect(world.workspace.exists(PATH)).toBe(false);
+    expect(world.runtime.sessions()).toEqual([]);
+    expect(world.files.paths()).toEqual([]);
+  });
+
+  test("before the runtime is up never touches a worktree that was there", async () => {
+    const world = await aKilledWorld({ dirty: true });
+    world.workspace.allow(PATH);
+    world.runtime.failNext("create", boom);
+    await expect(restore(world)).rejects.toBe(boom);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(world.log).not.toContain("workspace.undoCreate app-1");
+  });
+
+  test("after the runtime is up ends it again, parks the row, and never touches the worktree", async () => {
+    const world = await aKilledWorld();
+    let saves = 0;
+    const store = {
+      ...world.deps.store,
+      save(...args: Parameters<World["deps"]["store"]["save"]>) {
+        saves += 1;
+        if (saves === 3) throw boom;
+        return world.deps.store.save(...args);
+      },
+    };
+    const options = { fresh: false, settings: world.settings };
+    await expect(restoreSession({ ...world.deps, store }, ID, options)).rejects.toBe(boom);
+    expect(world.log.slice(5)).toEqual([
+      "runtime.create app-1",
+      "store.save app-1 not_started/spawn_requested unknown",
+      "store.save app-1 terminated/error_in_process exited",
+      "runtime.destroy app-1",
+      "files.removeTree /data/launch/app-1/launch-2",
+    ]);
+    expect(world.runtime.sessions()).toEqual([]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
+  });
+
+  test("can be tried again", async () => {
+    const world = await aKilledWorld();
+    world.runtime.failNext("create", boom);
+    await expect(restore(world)).rejects.toBe(boom);
+    expect((await restore(world)).record.lifecycle.runtime.state).toBe("alive");
+  });
+});
+
+describe("five restores at once", () => {
+  test.each([false, true])("start one agent (worktree there before: %s)", async (dirty) => {
+    const world = await aKilledWorld({ dirty });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => restore(world)));
+    const refusals = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
+    expect(refusals).toEqual(Array.from({ length: 4 }, () => "operation_in_progress"));
+    expect(world.runtime.sessions()).toEqual([ID]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    const { launchId, runtime } = world.row(ID).metadata;
+    const seen = await world.deps.runtime.look([
+      { sessionId: ID, launchId, handle: runtime ?? fail(), process: null },
+    ]);
+    expect(seen.get(ID)?.runtime.kind).toBe("alive");
+  });
+});
+
+function fail(): never {
+  throw new Error("no runtime recorded");
+}
