@@ -81,6 +81,14 @@ export function captureArgs(paneId: string, lines: number): string[] {
   return ["capture-pane", "-p", "-J", "-t", paneId, "-S", `-${lines}`];
 }
 
+/**
+ * Has the server start a child of its own that ends at once. tmux 3.3a now and then misses the death of an
+ * agent that dies while the server is still starting; at the next death it waits for every dead child.
+ */
+export function reapArgs(): string[] {
+  return ["run-shell", ":"];
+}
+
 /** What `typeCommand` prints when it typed. */
 export const TYPED = "ao-typed";
 

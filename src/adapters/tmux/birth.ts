@@ -3,10 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AoError } from "../../domain/errors.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
 import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
+import { reapArgs } from "./args.ts";
 import { askServer, type TmuxDeps } from "./ask-server.ts";
 import { captureLines } from "./capture.ts";
 import { type LaunchFiles, NO_WORKSPACE_MARKER, NO_WORKSPACE_STATUS } from "./launch-files.ts";
-import type { PaneRow } from "./pane-list.ts";
+import { hasEnding, type PaneRow } from "./pane-list.ts";
 import { unavailable } from "./unavailable.ts";
 
 const POLL_MS = 5;
@@ -14,6 +15,7 @@ const POLL_MS = 5;
 const SCRIPT_MS = 10_000;
 /** tmux learns of a death in two steps, the closed terminal and the status; half a second apart at most. */
 const STATUS_LAG_MS = 500;
+const REAP_AFTER_MS = 30;
 const LAST_LINES = 20;
 
 export interface Birth {
@@ -88,13 +90,21 @@ async function deathReport(deps: TmuxDeps, { spec, pane, socketPath }: Birth): P
 }
 
 async function deadPane(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<PaneRow> {
-  const untilMs = performance.now() + STATUS_LAG_MS;
+  const startedMs = performance.now();
+  let hasReaped = false;
   for (;;) {
-    const answer = await askServer(deps.run, socketPath);
-    const row =
-      answer.kind === "panes" ? answer.panes.find(({ paneId }) => paneId === pane.paneId) : undefined;
-    const isTold = row !== undefined && (row.exitStatus !== null || row.signal !== null);
-    if (isTold || performance.now() >= untilMs) return row ?? pane;
+    const row = (await findPane(deps, socketPath, pane)) ?? pane;
+    const waitedMs = performance.now() - startedMs;
+    if (hasEnding(row) || waitedMs >= STATUS_LAG_MS) return row;
+    if (!hasReaped && waitedMs >= REAP_AFTER_MS) {
+      hasReaped = true;
+      await deps.run(socketPath, reapArgs());
+    }
     await sleep(POLL_MS);
   }
+}
+
+async function findPane(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<PaneRow | undefined> {
+  const answer = await askServer(deps.run, socketPath);
+  return answer.kind === "panes" ? answer.panes.find(({ paneId }) => paneId === pane.paneId) : undefined;
 }

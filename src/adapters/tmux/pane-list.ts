@@ -23,6 +23,11 @@ export interface PaneList {
   readonly panes: readonly PaneRow[];
 }
 
+/** Whether tmux has told how the pane's process ended. */
+export function hasEnding({ exitStatus, signal }: PaneRow): boolean {
+  return exitStatus !== null || signal !== null;
+}
+
 const FIELDS = [
   "session_id",
   "pane_id",

@@ -5,6 +5,7 @@ import { isAtLeast, parseTmuxVersion } from "./version.ts";
  * The end of a bracketed paste (xterm, ctlseqs, "Bracketed Paste Mode") may stand in a message, with
  * either form of CSI. tmux up to 3.6 passes it on as it is, and the rest of the message would be keys.
  */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape characters are what it looks for
 const INSIDE_PASTE_END = /(?<=\u001b)(?=\[201~)|(?<=\u009b)(?=201~)/;
 
 /** Text whose concatenation is `text` and of which none holds the end of a bracketed paste. Pure. */

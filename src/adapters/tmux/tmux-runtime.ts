@@ -4,12 +4,14 @@ import type { SessionId } from "../../domain/ids.ts";
 import type { RuntimeHandle } from "../../domain/session.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { Runtime, RuntimeTarget } from "../../ports/runtime.ts";
+import { reapArgs } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
 import { captureRuntime } from "./capture.ts";
 import { checkTmux, explainRefusal } from "./check.ts";
 import { createRuntime } from "./create.ts";
 import { destroyRuntime } from "./destroy.ts";
-import { type Location, locateAll } from "./locate.ts";
+import { type Location, locateAll, type Sighting } from "./locate.ts";
+import { hasEnding } from "./pane-list.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
 
 export interface TmuxRuntimeOptions extends TmuxProgram {
@@ -40,7 +42,7 @@ async function lookAt(
   deps: TmuxDeps,
   targets: readonly RuntimeTarget[],
 ): Promise<ReadonlyMap<SessionId, RuntimeObservation>> {
-  const sightings = await locateAll(deps, targets);
+  const sightings = await locateWithEndings(deps, targets);
   return new Map(
     targets.flatMap((target, index): [SessionId, RuntimeObservation][] => {
       const seen = sightings[index];
@@ -48,6 +50,25 @@ async function lookAt(
         ? []
         : [[target.sessionId, { runtime: runtimeFact(seen.location), process: seen.process }]];
     }),
+  );
+}
+
+/** As `locateAll`, but an agent that is dead has its ending told, where tmux can be brought to tell it. */
+async function locateWithEndings(
+  deps: TmuxDeps,
+  targets: readonly RuntimeTarget[],
+): Promise<readonly Sighting[]> {
+  const sightings = await locateAll(deps, targets);
+  const untold = targets.filter((_target, index) => isUntold(sightings[index]));
+  if (untold.length === 0) return sightings;
+  const socketPaths = new Set(untold.map(({ handle }) => handle.socketPath));
+  await Promise.all([...socketPaths].map((socketPath) => deps.run(socketPath, reapArgs())));
+  return locateAll(deps, targets);
+}
+
+function isUntold(sighting: Sighting | undefined): boolean {
+  return (
+    sighting?.location.kind === "found" && sighting.location.pane.dead && !hasEnding(sighting.location.pane)
   );
 }
 

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { type MemoryRun, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
+import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
+import type { RuntimeSpec } from "../../src/ports/runtime.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { aRuntimeSpec, pidsWith, tmuxServer } from "../support/tmux-server.ts";
+import { type AgentPlan, type RuntimeWorld, runtimeContract } from "./runtime.contract.ts";
+
+function memoryWorld(): RuntimeWorld {
+  const plans = new Map<string, AgentPlan>();
+  const nowhere = "/nowhere";
+  const behaviour = ({ launchId, workspacePath }: RuntimeSpec): MemoryRun => {
+    const { says = [], exitsWith } = plans.get(launchId) ?? {};
+    if (workspacePath === nowhere) return { kind: "no_workspace" };
+    return exitsWith === undefined
+      ? { kind: "stays", output: says }
+      : { kind: "exits", exitStatus: exitsWith, output: says };
+  };
+  const runtime = memoryRuntime({ behaviour });
+  return {
+    runtime,
+    nowhere,
+    spec(plan, patch = {}) {
+      const spec = aRuntimeSpec(patch);
+      plans.set(spec.launchId, plan);
+      return spec;
+    },
+    endAgent: ({ sessionId }, how) =>
+      how === "killed" ? runtime.exitAgent(sessionId, null, "SIGKILL") : runtime.exitAgent(sessionId, 3),
+    loseAll: () => runtime.sessions().forEach(runtime.loseRuntime),
+    remains: ({ sessionId }) => runtime.sessions().filter((id) => id === sessionId),
+  };
+}
+
+function tmuxWorld(): RuntimeWorld {
+  const server = tmuxServer();
+  return {
+    runtime: tmuxRuntime({ socketPath: server.socketPath, processes: systemProcessTable() }),
+    nowhere: join(tempDir(), "nowhere"),
+    spec: ({ says = [], exitsWith }, patch = {}) =>
+      aRuntimeSpec({
+        argv: [
+          "/bin/sh",
+          "-c",
+          `printf '%s\\n' "$@"; ${exitsWith === undefined ? "trap 'exit 3' USR2; while :; do sleep 0.02; done" : `exit ${exitsWith}`}`,
+          "agent",
+          ...says,
+        ],
+        ...patch,
+      }),
+    endAgent: ({ process: agent }, how) => {
+      if (agent !== null) process.kill(agent.pid, how === "killed" ? "SIGKILL" : "SIGUSR2");
+    },
+    loseAll: () => void server.tmux("kill-server"),
+    remains: ({ sessionId, launchId, launchDir }) => [
+      ...(server.hasSession(sessionId) ? [`tmux session ${sessionId}`] : []),
+      ...pidsWith(launchDir).map((pid) => `process ${pid} of ${launchId}`),
+    ],
+  };
+}
+
+runtimeContract("memory", memoryWorld);
+runtimeContract("tmux", tmuxWorld);

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { tempDir } from "./temp-dir.ts";
+
+/** A program that stands for an agent, with the file in which it writes down what it gets. */
+export interface StubAgent {
+  readonly argv: readonly string[];
+  /** All bytes it was given so far. */
+  received(): Buffer;
+  /** Whether it has begun to listen. */
+  isReady(): boolean;
+}
+
+/**
+ * Takes input byte for byte and never ends. `bracketed` asks the terminal for bracketed paste first.
+ * `deafForMs` throws away whatever comes in that time, and only then is it ready.
+ */
+export function rawAgent(
+  options: { readonly bracketed?: boolean; readonly deafForMs?: number } = {},
+): StubAgent {
+  return stub(`
+process.stdin.setRawMode(true);
+if (${options.bracketed === true}) process.stdout.write("\\x1b[?2004h");
+const listen = () => {
+  process.stdin.on("data", (bytes) => appendFileSync(log, bytes));
+  writeFileSync(ready, "");
+  process.stdout.write("READY\\r\\n");
+};
+if (${options.deafForMs ?? 0} > 0) {
+  process.stdin.resume();
+  setTimeout(listen, ${options.deafForMs ?? 0});
+} else listen();
+`);
+}
+
+/** Takes whole lines as the terminal's own line editing gives them. */
+export function cookedAgent(): StubAgent {
+  return stub(`
+process.stdin.on("data", (bytes) => appendFileSync(log, bytes));
+writeFileSync(ready, "");
+`);
+}
+
+/** Prints a line and exits with the status, at once or after a while. */
+export function exitingAgent(
+  status: number,
+  options: { readonly says?: string; readonly afterSeconds?: number } = {},
+) {
+  const wait = options.afterSeconds === undefined ? "" : `sleep ${options.afterSeconds};`;
+  return ["/bin/sh", "-c", `${wait} printf '%s\\n' "$1"; exit ${status}`, "agent", options.says ?? "goodbye"];
+}
+
+/**
+ * Ignores TERM and HUP, and so do its children: one in a session of its own, one under nohup, one in the
+ * background. Every command line holds `marker`.
+ */
+export function stubbornAgent(marker: string): readonly string[] {
+  const child = (name: string) =>
+    `/bin/sh -c 'trap "" HUP TERM; while :; do sleep 0.2; done' ${marker}-${name}`;
+  return [
+    "/bin/sh",
+    "-c",
+    `trap '' HUP TERM; setsid ${child("setsid")} & nohup ${child("nohup")} >/dev/null 2>&1 & (${child("plain")}) & while :; do sleep 0.2; done`,
+    `${marker}-agent`,
+  ];
+}
+
+function stub(body: string): StubAgent {
+  const folder = tempDir("ao-stub");
+  const program = join(folder, "agent.mjs");
+  const log = join(folder, "log");
+  const ready = join(folder, "ready");
+  writeFileSync(
+    program,
+    `import { appendFileSync, writeFileSync } from "node:fs";
+const log = ${JSON.stringify(log)};
+const ready = ${JSON.stringify(ready)};
+setTimeout(() => process.exit(0), 60_000);
+${body}`,
+  );
+  return {
+    argv: [process.execPath, program],
+    received: () => (existsSync(log) ? readFileSync(log) : Buffer.alloc(0)),
+    isReady: () => existsSync(ready),
+  };
+}
