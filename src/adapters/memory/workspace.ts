@@ -25,6 +25,13 @@ export interface MemoryWorkspace extends Workspace {
   branches(repositoryPath: string): readonly string[];
 }
 
+export interface MemoryWorkspaceOptions {
+  /** Where the calls are written down; a log of its own when absent. */
+  readonly log?: string[];
+  /** Paths elsewhere are refused; `/` when absent. */
+  readonly managedRoot?: string;
+}
+
 interface Place {
   readonly sessionId: SessionId;
   readonly repositoryPath: string;
@@ -42,6 +49,7 @@ const BASE_COMMIT = "0".repeat(40);
 
 interface World {
   readonly log: string[];
+  readonly managedRoot: string;
   readonly places: Map<string, Place>;
   readonly kept: Map<string, readonly WorkspaceFinding[]>;
   readonly branches: Map<string, Set<string>>;
@@ -49,9 +57,10 @@ interface World {
 }
 
 /** An in-memory twin of the git worktree adapter; passes the same contract. */
-export function memoryWorkspace(options: { readonly log?: string[] } = {}): MemoryWorkspace {
+export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
   const world: World = {
     log: options.log ?? [],
+    managedRoot: options.managedRoot ?? "/",
     places: new Map(),
     kept: new Map(),
     branches: new Map(),
@@ -130,6 +139,8 @@ function enter(world: World, method: Method, ref: WorkspaceRef): void {
   world.log.push(`workspace.${method} ${ref.sessionId}`);
   const failure = world.failures.get(method)?.shift();
   if (failure !== undefined) throw failure;
+  const root = world.managedRoot.endsWith("/") ? world.managedRoot : `${world.managedRoot}/`;
+  if (!ref.path.startsWith(root)) throw unsafe(ref, `it is outside ${world.managedRoot}`);
 }
 
 function settle(world: World, spec: WorkspaceSpec): void {
@@ -164,7 +175,7 @@ function created(spec: WorkspaceSpec, branchCreated: boolean): CreatedWorkspace 
 }
 
 function refuseBadBranch(branch: string): void {
-  if (!/^-|\.\.|[\s~^:?*[\\]|^$/.test(branch)) return;
+  if (!/^-|\.\.|[\s~^:?*[\\]|@\{|\.lock$|^$/.test(branch)) return;
   throw new AoError("branch_invalid", `branch name ${JSON.stringify(branch)} is not valid`);
 }
 
@@ -179,9 +190,11 @@ function refuseTakenBranch(places: ReadonlyMap<string, Place>, spec: WorkspaceSp
 
 function refuseStranger(there: Place, ref: WorkspaceRef): void {
   if (there.sessionId === ref.sessionId && there.repositoryPath === ref.repositoryPath) return;
-  throw new AoError("workspace_unsafe_path", `${ref.path} is not the worktree of session ${ref.sessionId}`, {
-    details: { path: ref.path },
-  });
+  throw unsafe(ref, `it is not the one of ${ref.sessionId}`);
+}
+
+function unsafe({ path }: WorkspaceRef, why: string): AoError {
+  return new AoError("workspace_unsafe_path", `${path} is not touched: ${why}`, { details: { path } });
 }
 
 function taken(path: string): AoError {

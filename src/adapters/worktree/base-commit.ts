@@ -1,0 +1,82 @@
+import { AoError } from "../../domain/errors.ts";
+import type { WorkspaceSpec } from "../../ports/workspace.ts";
+import { findDefaultBranch } from "./default-branch.ts";
+import type { Repository } from "./repository.ts";
+import { type Git, inDirectory } from "./run-git.ts";
+
+/** Where a new branch starts. */
+export interface Base {
+  readonly ref: string;
+  readonly commit: string;
+}
+
+type Wanted = Pick<WorkspaceSpec, "baseRef" | "defaultBranch">;
+
+/**
+ * The start of a new branch: the ref asked for, else the default branch. Of the default branch
+ * `origin/<name>` is taken, unless it is strictly behind the local one. Nothing is fetched.
+ *
+ * @throws AoError branch_missing when what was asked for is no commit.
+ * @throws AoError repository_empty when there is no commit at all.
+ */
+export async function resolveBase(git: Git, repository: Repository, wanted: Wanted): Promise<Base> {
+  if (wanted.baseRef !== null) return resolveAsked(git, repository, wanted.baseRef);
+  const name = wanted.defaultBranch ?? (await findDefaultBranch(git, repository));
+  const base = name === null ? undefined : await resolveDefault(git, repository, name);
+  if (base !== undefined) return base;
+  if (wanted.defaultBranch === null) {
+    const commit = await resolveCommit(git, repository, "HEAD");
+    if (commit !== undefined) return { ref: "HEAD", commit };
+  }
+  throw await noBase(git, repository, name);
+}
+
+async function resolveAsked(git: Git, repository: Repository, ref: string): Promise<Base> {
+  const commit = await resolveCommit(git, repository, ref);
+  if (commit !== undefined) return { ref, commit };
+  await refuseEmpty(git, repository);
+  throw new AoError("branch_missing", `base ${JSON.stringify(ref)} is no commit of ${repository.path}`, {
+    hint: `git -C '${repository.path}' branch --all`,
+    details: { baseRef: ref },
+  });
+}
+
+async function resolveDefault(git: Git, repository: Repository, name: string): Promise<Base | undefined> {
+  const [remote, local] = await Promise.all([
+    resolveCommit(git, repository, `refs/remotes/origin/${name}`),
+    resolveCommit(git, repository, `refs/heads/${name}`),
+  ]);
+  const here = local === undefined ? undefined : { ref: name, commit: local };
+  if (remote === undefined) return here;
+  const there = { ref: `origin/${name}`, commit: remote };
+  if (here === undefined || remote === local) return there;
+  const ask = ["merge-base", "--is-ancestor", remote, here.commit];
+  const { exitCode } = await git.read(inDirectory(repository.path), ask);
+  return exitCode === 0 ? here : there;
+}
+
+/** A name that begins with `-` is no ref git would make, and would be read as an option. */
+async function resolveCommit(git: Git, repository: Repository, ref: string): Promise<string | undefined> {
+  if (ref === "" || ref.startsWith("-") || ref.includes("\0")) return undefined;
+  const ask = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
+  const { exitCode, stdout } = await git.read(inDirectory(repository.path), ask);
+  return exitCode === 0 ? stdout.trim() : undefined;
+}
+
+async function noBase(git: Git, repository: Repository, name: string | null): Promise<AoError> {
+  await refuseEmpty(git, repository);
+  return new AoError("branch_missing", `default branch ${name ?? "HEAD"} is not in ${repository.path}`, {
+    hint: "name a start with --base, or set defaultBranch in the configuration",
+    details: { defaultBranch: name },
+  });
+}
+
+async function refuseEmpty(git: Git, repository: Repository): Promise<void> {
+  const { stdout } = await git.read(inDirectory(repository.path), ["for-each-ref", "--count=1"]);
+  if (stdout !== "") return;
+  if ((await resolveCommit(git, repository, "HEAD")) !== undefined) return;
+  throw new AoError("repository_empty", `repository ${repository.path} has no commit yet`, {
+    hint: `git -C '${repository.path}' commit --allow-empty -m "first commit"`,
+    details: { path: repository.path },
+  });
+}

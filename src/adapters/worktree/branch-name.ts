@@ -1,0 +1,23 @@
+import { AoError } from "../../domain/errors.ts";
+import { type Git, inDirectory } from "./run-git.ts";
+
+/**
+ * Lets git judge a branch name (git-check-ref-format(1), `--branch`). That option also expands `@{-1}` to
+ * the branch checked out before, so a name that comes back as another one is refused as well.
+ *
+ * @throws AoError branch_invalid when git refuses it.
+ */
+export async function checkBranchName(git: Git, branch: string): Promise<void> {
+  if (branch.includes("\0")) throw invalidBranch(branch, "it holds a NUL character");
+  const result = await git.read(inDirectory("/"), ["check-ref-format", "--branch", branch]);
+  if (result.exitCode !== 0) throw invalidBranch(branch, "git does not allow this name");
+  if (result.stdout !== `${branch}\n`) throw invalidBranch(branch, "it stands for another branch");
+}
+
+/** A branch that cannot be made, by its name. */
+export function invalidBranch(branch: string, why: string, hint?: string): AoError {
+  return new AoError("branch_invalid", `branch ${JSON.stringify(branch)} cannot be made: ${why}`, {
+    hint: hint ?? "choose another name with --branch",
+    details: { branch },
+  });
+}

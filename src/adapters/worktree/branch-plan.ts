@@ -1,0 +1,92 @@
+import { lstat } from "node:fs/promises";
+import { AoError } from "../../domain/errors.ts";
+import type { WorkspaceSpec } from "../../ports/workspace.ts";
+import { resolveBase } from "./base-commit.ts";
+import { checkBranchName } from "./branch-name.ts";
+import { type FoundRef, findLocalBranch, listRefs } from "./branch-refs.ts";
+import type { Repository } from "./repository.ts";
+import type { Git } from "./run-git.ts";
+
+/** What has to happen so that the branch of a worktree exists. */
+export interface BranchPlan {
+  readonly branch: string;
+  /** `make` says that the branch does not exist here yet. */
+  readonly kind: "use" | "make";
+  readonly baseRef: string;
+  readonly baseCommit: string;
+  readonly warnings: readonly string[];
+}
+
+const REMOTE = "refs/remotes/";
+
+/**
+ * Decides where the branch comes from: the one here, else the one of the only remote that has it (`origin`
+ * before others), else `undefined`.
+ *
+ * @throws AoError branch_invalid when git refuses the name or several remotes have it.
+ * @throws AoError branch_in_use when a worktree has it checked out.
+ */
+export async function findBranch(
+  git: Git,
+  repository: Repository,
+  branch: string,
+): Promise<BranchPlan | undefined> {
+  await checkBranchName(git, branch);
+  const local = await findLocalBranch(git, repository, branch);
+  if (local !== undefined) {
+    if (local.checkedOutAt !== null) throw await branchInUse(repository, branch, local.checkedOutAt);
+    return { branch, kind: "use", baseRef: branch, baseCommit: local.commit, warnings: [] };
+  }
+  const remote = onlyRemote(branch, await listRefs(git, repository, `${REMOTE}*/${branch}`));
+  if (remote === undefined) return undefined;
+  const baseRef = remote.ref.slice(REMOTE.length);
+  return { branch, kind: "make", baseRef, baseCommit: remote.commit, warnings: [] };
+}
+
+/**
+ * `findBranch`, and a new branch from its base when there is none.
+ *
+ * @throws AoError as `findBranch` and `resolveBase`.
+ */
+export async function planBranch(git: Git, repository: Repository, spec: WorkspaceSpec): Promise<BranchPlan> {
+  const found = await findBranch(git, repository, spec.branch);
+  if (found === undefined) {
+    const base = await resolveBase(git, repository, spec);
+    return { branch: spec.branch, kind: "make", baseRef: base.ref, baseCommit: base.commit, warnings: [] };
+  }
+  if (spec.baseRef === null) return found;
+  const warning = `branch ${spec.branch} exists and is used as it is; base ${spec.baseRef} has no effect`;
+  return { ...found, warnings: [warning] };
+}
+
+/** A pattern also matches what lies below it (git-for-each-ref(1)), so the names are compared whole. */
+function onlyRemote(branch: string, found: readonly FoundRef[]): FoundRef | undefined {
+  const having = found.filter(({ ref }) => ref.startsWith(REMOTE) && remoteBranch(ref) === branch);
+  const origin = having.find(({ ref }) => ref === `${REMOTE}origin/${branch}`);
+  if (origin !== undefined || having.length < 2) return origin ?? having[0];
+  const names = having.map(({ ref }) => ref.slice(REMOTE.length));
+  throw new AoError("branch_invalid", `branch ${branch} is on several remotes: ${names.join(", ")}`, {
+    hint: `git branch '${branch}' '${names[0]}'`,
+    details: { branch, candidates: names },
+  });
+}
+
+function remoteBranch(ref: string): string {
+  const name = ref.slice(REMOTE.length);
+  return name.slice(name.indexOf("/") + 1);
+}
+
+/** The refusal of a branch that another worktree has, with the way out. */
+export async function branchInUse(repository: Repository, branch: string, path: string): Promise<AoError> {
+  const there = await lstat(path).then(
+    () => true,
+    () => false,
+  );
+  const hint = there
+    ? "choose another name with --branch"
+    : `that folder is gone: git -C '${repository.path}' worktree prune`;
+  return new AoError("branch_in_use", `branch ${branch} is checked out at ${path}`, {
+    hint,
+    details: { path, branch },
+  });
+}

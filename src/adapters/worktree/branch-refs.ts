@@ -1,0 +1,103 @@
+import { AoError } from "../../domain/errors.ts";
+import { invalidBranch } from "./branch-name.ts";
+import { gitFailed, outputOf } from "./git-failure.ts";
+import { retryLocked } from "./git-retry.ts";
+import type { Repository } from "./repository.ts";
+import { type Git, inDirectory } from "./run-git.ts";
+
+/** A ref as git lists it. */
+export interface FoundRef {
+  readonly ref: string;
+  readonly commit: string;
+  /** Folder of the worktree that has it checked out. */
+  readonly checkedOutAt: string | null;
+}
+
+/** A branch to be made. */
+export interface NewBranch {
+  readonly branch: string;
+  readonly baseRef: string;
+  readonly baseCommit: string;
+}
+
+/** The local branch of exactly this name. */
+export async function findLocalBranch(
+  git: Git,
+  repository: Repository,
+  branch: string,
+): Promise<FoundRef | undefined> {
+  const name = `refs/heads/${branch}`;
+  return (await listRefs(git, repository, name)).find(({ ref }) => ref === name);
+}
+
+/**
+ * The refs that match a pattern, those below it included (git-for-each-ref(1)). The branch that a bare
+ * repository's HEAD names is checked out nowhere, though git 2.39.5 says so.
+ */
+export async function listRefs(
+  git: Git,
+  repository: Repository,
+  pattern: string,
+): Promise<readonly FoundRef[]> {
+  const format = "--format=%(refname)%00%(objectname)%00%(worktreepath)%00";
+  const result = await git.read(inDirectory(repository.path), ["for-each-ref", format, "--", pattern]);
+  const fields = outputOf(result, "list branches").split("\0");
+  const refs: FoundRef[] = [];
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [ref = "", commit = "", path = ""] = fields.slice(at, at + 3);
+    const nowhere = path === "" || (repository.bare && path === repository.path);
+    refs.push({ ref: ref.replace(/^\n/, ""), commit, checkedOutAt: nowhere ? null : path });
+  }
+  return refs;
+}
+
+/**
+ * Makes the branch, and only makes it: it fails when another process was first. It goes past the
+ * configuration file, so that many at once do not wait for its lock; no upstream is set.
+ *
+ * @throws AoError branch_invalid when another branch is in the way of the name.
+ */
+export async function makeBranch(git: Git, repository: Repository, wanted: NewBranch): Promise<void> {
+  const { branch, baseRef, baseCommit } = wanted;
+  const note = `branch: Created from ${baseRef}`;
+  const args = ["update-ref", "--create-reflog", "-m", note, `refs/heads/${branch}`, baseCommit, ""];
+  const result = await retryLocked(`make branch ${branch}`, () =>
+    git.write(inDirectory(repository.path), args),
+  );
+  if (result.exitCode !== 0) throw explain(branch, result.stderr);
+}
+
+/**
+ * Removes a branch while it still points at `commit` and no worktree has it checked out; otherwise leaves
+ * it. Idempotent.
+ *
+ * @throws AoError git_failed when git could not remove it.
+ */
+export async function removeBranch(
+  git: Git,
+  repository: Repository,
+  branch: string,
+  commit: string,
+): Promise<void> {
+  const found = await findLocalBranch(git, repository, branch);
+  if (found === undefined || found.commit !== commit || found.checkedOutAt !== null) return;
+  const args = ["update-ref", "-d", found.ref, commit];
+  const result = await retryLocked(`remove branch ${branch}`, () =>
+    git.write(inDirectory(repository.path), args),
+  );
+  if (result.exitCode !== 0) throw gitFailed(`remove branch ${branch}`, result.stderr);
+}
+
+function explain(branch: string, stderr: string): Error {
+  const inTheWay = /'refs\/heads\/([^']+)' exists; cannot create/.exec(stderr)?.[1];
+  if (inTheWay !== undefined) {
+    const why = `branch ${inTheWay} exists, and git cannot have both`;
+    return invalidBranch(branch, why, `choose a name that does not share the path of ${inTheWay}`);
+  }
+  if (stderr.includes("reference already exists")) {
+    const message = `branch ${branch} was made by another process just now`;
+    return new AoError("branch_in_use", message, { hint: "try again", details: { branch, path: null } });
+  }
+  if (stderr.includes("File name too long")) return invalidBranch(branch, "the name is too long");
+  return gitFailed(`make branch ${branch}`, stderr);
+}

@@ -1,0 +1,55 @@
+import { AoError } from "../../domain/errors.ts";
+import type { CreatedWorkspace, WorkspaceSpec } from "../../ports/workspace.ts";
+import { planBranch } from "./branch-plan.ts";
+import { refuseTaken } from "./claim-folder.ts";
+import { inspectPlace } from "./inspect-place.ts";
+import { makeWorktree } from "./make-worktree.ts";
+import type { Context } from "./place.ts";
+import { checkPutPaths } from "./put-files.ts";
+import { forgetWorktree } from "./remove-worktree.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import { resolveInside } from "./safe-path.ts";
+import { findRecord } from "./worktree-records.ts";
+
+/** `Workspace.create`: everything that can be refused is, before the first thing is made. */
+export async function createWorktree(context: Context, spec: WorkspaceSpec): Promise<CreatedWorkspace> {
+  checkPutPaths("symlinks", spec.postCreate.symlinks);
+  checkPutPaths("copy", spec.postCreate.copy);
+  const path = await resolveInside(context.managedRoot, spec.path);
+  await refuseTaken(path);
+  const repository = await openRepository(context.git, spec.repositoryPath);
+  await forgetStale(context, { repository, path, sessionId: spec.sessionId });
+  const plan = await planBranch(context.git, repository, spec);
+  return makeWorktree(context, { repository, path, spec, plan });
+}
+
+interface Stale {
+  readonly repository: Repository;
+  readonly path: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Drops git's record of a worktree whose folder somebody deleted, which would stand in the way of a new one.
+ *
+ * @throws AoError workspace_exists when it is locked or the only thing that still holds some commits.
+ */
+export async function forgetStale(context: Context, stale: Stale): Promise<void> {
+  const { repository, path } = stale;
+  const record = await findRecord(repository.commonDir, path);
+  if (record === undefined) return;
+  const findings = await inspectPlace(context, { kind: "gone", path, record });
+  if (findings.length === 0) return forgetWorktree({ ...context, ...stale });
+  const why = findings.map(({ detail }) => detail).join(", ");
+  const isLocked = findings.some(({ kind }) => kind === "locked");
+  throw new AoError(
+    "workspace_exists",
+    `git still remembers a worktree at ${path}, deleted by hand: ${why}`,
+    {
+      hint: isLocked
+        ? `git -C '${repository.path}' worktree unlock '${path}'`
+        : `git -C '${repository.path}' branch <name> <commit>`,
+      details: { path, findings },
+    },
+  );
+}

@@ -1,0 +1,122 @@
+import { lstat, mkdir, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AoError, errorMessage } from "../../domain/errors.ts";
+import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { WorkspaceRef } from "../../ports/workspace.ts";
+import { inspectHeld, inspectPlace } from "./inspect-place.ts";
+import { type Context, locate, type Owned, type Place } from "./place.ts";
+import { forgetWorktree, type Removal, removeWorktree } from "./remove-worktree.ts";
+import { resolveInside, unsafePath } from "./safe-path.ts";
+import { hasCode, hold } from "./trash.ts";
+import { readGitLink } from "./worktree-records.ts";
+
+const ATTEMPTS = 5;
+
+/**
+ * `Workspace.destroy`: look, move aside, look again, delete. The second look sees what was written between
+ * the first one and the move; then it goes back where it was. Another process at the same work is no
+ * trouble: whatever vanishes under our hands is looked for anew.
+ */
+export async function freeWorktree(context: Context, ref: WorkspaceRef): Promise<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    if (await tryToFree(context, ref)) return;
+  }
+  throw new AoError("teardown_incomplete", `${ref.path} keeps changing while it is freed`, {
+    hint: "try again",
+    details: { path: ref.path },
+  });
+}
+
+/** False when another process moved it meanwhile and it has to be looked for again. */
+async function tryToFree(context: Context, ref: WorkspaceRef): Promise<boolean> {
+  const { repository, place } = await locate(context, ref);
+  if (repository === undefined) return refuseWhatIsThere(context, ref, place);
+  const removal: Removal = { ...context, repository, sessionId: ref.sessionId, path: place.path };
+  if (place.kind === "held") return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
+  const findings = await inspectPlace(context, place);
+  if (findings.length > 0) return refuseUnlessVanished(ref, place, findings);
+  if (place.kind === "standing") {
+    const tree = await moveAside(context, ref, place.owned);
+    return tree !== undefined && finish(context, { ref, removal, owned: place.owned, tree });
+  }
+  await forgetWorktree(removal);
+  return true;
+}
+
+/** Without its repository a folder that is gone needs nothing done, and one that is there stays. */
+async function refuseWhatIsThere(context: Context, ref: WorkspaceRef, place: Place): Promise<boolean> {
+  if (place.kind === "gone") return true;
+  return refuseUnlessVanished(ref, place, await inspectPlace(context, place));
+}
+
+/** A look at what another process is just moving fails in many ways; none of them means work. */
+async function refuseUnlessVanished(
+  ref: WorkspaceRef,
+  place: Place,
+  findings: readonly WorkspaceFinding[],
+): Promise<boolean> {
+  const vanished = place.kind !== "gone" && (await lstat(place.path).catch(() => undefined)) === undefined;
+  if (vanished) return false;
+  throw dirty(ref, findings);
+}
+
+/** Proves once more, right before the one step that counts, that this is the session's own worktree. */
+async function moveAside(context: Context, ref: WorkspaceRef, owned: Owned): Promise<string | undefined> {
+  const path = await resolveInside(context.managedRoot, ref.path);
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined) return undefined;
+  const link = await readGitLink(path);
+  const isSame = link.kind === "link" && link.gitDir === owned.record.gitDir;
+  if (!isSame) throw unsafePath(path, "it changed while it was looked at");
+  try {
+    return await hold(context.trash, ref.sessionId, path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw notMoved(path, error);
+  }
+}
+
+interface Finishing {
+  readonly ref: WorkspaceRef;
+  readonly removal: Removal;
+  readonly owned: Owned;
+  /** Where the worktree's folder is now. */
+  readonly tree: string;
+}
+
+async function finish(context: Context, { ref, removal, owned, tree }: Finishing): Promise<boolean> {
+  const findings = await inspectHeld(context, owned, tree);
+  if (findings.length === 0) return removeWorktree(removal, tree);
+  if (!(await moveBack(tree, removal.path))) return false;
+  throw dirty(ref, findings);
+}
+
+async function moveBack(tree: string, path: string): Promise<boolean> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await rename(tree, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw new AoError("teardown_incomplete", `${path} holds work and could not be put back`, {
+      hint: `mv '${tree}' '${path}'`,
+      details: { path, left: [tree] },
+      cause: error,
+    });
+  }
+}
+
+function dirty({ path }: WorkspaceRef, findings: readonly WorkspaceFinding[]): AoError {
+  const why = findings.map(({ detail }) => detail).join("; ");
+  return new AoError("workspace_dirty", `${path} is kept, it holds ${why}`, {
+    hint: `git -C '${path}' status --ignored`,
+    details: { path, findings },
+  });
+}
+
+function notMoved(path: string, cause: unknown): AoError {
+  return new AoError("teardown_incomplete", `${path} could not be moved aside: ${errorMessage(cause)}`, {
+    details: { path, left: [path] },
+    cause,
+  });
+}

@@ -1,0 +1,49 @@
+import type { ProcessTable } from "../../ports/process-table.ts";
+import type { Workspace } from "../../ports/workspace.ts";
+import { removeBranch } from "./branch-refs.ts";
+import { createWorktree } from "./create-worktree.ts";
+import { freeWorktree } from "./free-worktree.ts";
+import { checkGit } from "./git-version.ts";
+import { inspectPlace } from "./inspect-place.ts";
+import { type Context, locate } from "./place.ts";
+import { openRepository } from "./repository.ts";
+import { restoreWorktree } from "./restore-worktree.ts";
+import { type GitOptions, gitRunner } from "./run-git.ts";
+import { trashOf } from "./trash.ts";
+
+export interface GitWorktreesOptions extends GitOptions {
+  /** Folder of all worktrees; made when needed. Nothing outside it is ever written to or removed. */
+  readonly managedRoot: string;
+  /** Where removed worktrees go before they are deleted; best on the same file system. */
+  readonly trashDir: string;
+  readonly processes: Pick<ProcessTable, "usersOf">;
+  /** For one checkout, its hooks and filters included, in milliseconds. */
+  readonly addTimeoutMs?: number;
+}
+
+const ADD_TIMEOUT_MS = 600_000;
+
+/** The workspace port on git worktrees. Nothing is ever fetched. */
+export function gitWorktrees(options: GitWorktreesOptions): Workspace {
+  const { managedRoot, trashDir, processes } = options;
+  const git = gitRunner(options);
+  const context: Context = {
+    git,
+    processes,
+    managedRoot,
+    trash: trashOf(trashDir, managedRoot),
+    addTimeoutMs: options.addTimeoutMs ?? ADD_TIMEOUT_MS,
+  };
+  return {
+    check: () => checkGit(git),
+    create: (spec) => createWorktree(context, spec),
+    restore: (spec) => restoreWorktree(context, spec),
+    inspect: async (ref) => inspectPlace(context, (await locate(context, ref)).place),
+    destroy: (ref) => freeWorktree(context, ref),
+    async undoCreate(ref, { branch, branchCreated, baseCommit }) {
+      await freeWorktree(context, ref);
+      if (!branchCreated) return;
+      await removeBranch(git, await openRepository(git, ref.repositoryPath), branch, baseCommit);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { lstat, readdir } from "node:fs/promises";
+import { isAoError } from "../../domain/errors.ts";
+import type { ProcessTable } from "../../ports/process-table.ts";
+import type { WorkspaceRef } from "../../ports/workspace.ts";
+import { type Marker, readMarker } from "./marker.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import type { Git } from "./run-git.ts";
+import { resolveInside, unsafePath } from "./safe-path.ts";
+import { findHeld, type Trash } from "./trash.ts";
+import { findRecord, listRecords, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
+
+/** What this adapter works with. */
+export interface Context {
+  readonly git: Git;
+  readonly processes: Pick<ProcessTable, "usersOf">;
+  readonly managedRoot: string;
+  readonly trash: Trash;
+  /** For one `git worktree add`. */
+  readonly addTimeoutMs: number;
+}
+
+/** Where a session's worktree is now. */
+export type Place =
+  /** Nothing is at the path; git may still remember what was. */
+  | { readonly kind: "gone"; readonly path: string; readonly record: WorktreeRecord | undefined }
+  | Standing
+  /** An interrupted removal left it in the trash. */
+  | { readonly kind: "held"; readonly path: string; readonly tree: string; readonly owned: Owned }
+  /** It is there, but nobody can tell what is in it. */
+  | { readonly kind: "unreadable"; readonly path: string; readonly cause: string };
+
+export interface Standing {
+  readonly kind: "standing";
+  readonly path: string;
+  readonly owned: Owned;
+}
+
+/** A record with this session's own marker. */
+export interface Owned {
+  readonly record: WorktreeRecord;
+  readonly marker: Marker;
+}
+
+export interface Located {
+  readonly repository: Repository | undefined;
+  readonly place: Place;
+}
+
+/**
+ * Finds a session's worktree and proves that it is this session's: below the managed root with links
+ * resolved, registered in the recorded repository at this very path, with this session's marker, and its
+ * `.git` leading back to that record.
+ *
+ * @throws AoError workspace_unsafe_path when anything else is there.
+ */
+export async function locate(context: Context, ref: WorkspaceRef): Promise<Located> {
+  const path = await resolveInside(context.managedRoot, ref.path);
+  const there = await lookAt(path);
+  const isMissing = there === "nothing" || there === "empty folder";
+  const repository = await repositoryOf(context.git, ref.repositoryPath);
+  if (repository === undefined) {
+    const cause = `its repository ${ref.repositoryPath} cannot be opened`;
+    const lost: Place = { kind: "unreadable", path, cause };
+    return { repository, place: isMissing ? { kind: "gone", path, record: undefined } : lost };
+  }
+  if (path === repository.path) throw unsafePath(path, "it is the repository's main working tree");
+  const record = await findRecord(repository.commonDir, path);
+  const place = isMissing
+    ? await placeOfMissing(context, { ref, path, repository, record })
+    : await placeOfThere(ref, path, record);
+  return { repository, place };
+}
+
+/** `undefined` when it is gone or git refuses it; a git that cannot be asked is an error as ever. */
+async function repositoryOf(git: Git, path: string): Promise<Repository | undefined> {
+  try {
+    return await openRepository(git, path);
+  } catch (error) {
+    if (isAoError(error, "git_failed")) return undefined;
+    throw error;
+  }
+}
+
+type Entry = "nothing" | "empty folder" | "folder" | "something else";
+
+async function lookAt(path: string): Promise<Entry> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined) return "nothing";
+  if (!entry.isDirectory()) return "something else";
+  const names = await readdir(path).catch(() => ["unreadable"]);
+  return names.length === 0 ? "empty folder" : "folder";
+}
+
+interface Missing {
+  readonly ref: WorkspaceRef;
+  readonly path: string;
+  readonly repository: Repository;
+  readonly record: WorktreeRecord | undefined;
+}
+
+async function placeOfMissing(context: Context, { ref, path, repository, record }: Missing): Promise<Place> {
+  const marker = record === undefined ? undefined : await readMarker(record.gitDir);
+  const held = await findHeld(context.trash, ref.sessionId);
+  if (held !== undefined && record !== undefined && marker?.sessionId === ref.sessionId) {
+    return { kind: "held", path, tree: held, owned: { record, marker } };
+  }
+  if (record === undefined) await refuseMoved(context, ref, repository);
+  return { kind: "gone", path, record };
+}
+
+/** A person moved it with `git worktree move`: it is theirs now. */
+async function refuseMoved(context: Context, ref: WorkspaceRef, repository: Repository): Promise<void> {
+  for (const record of await listRecords(repository.commonDir)) {
+    const marker = await readMarker(record.gitDir);
+    const isSame = marker?.sessionId === ref.sessionId && marker.managedRoot === context.managedRoot;
+    if (isSame) throw unsafePath(ref.path, `it was moved to ${record.path}`);
+  }
+}
+
+async function placeOfThere(
+  ref: WorkspaceRef,
+  path: string,
+  record: WorktreeRecord | undefined,
+): Promise<Place> {
+  if (record === undefined) throw unsafePath(path, `it is no worktree of ${ref.repositoryPath}`);
+  const marker = await readMarker(record.gitDir);
+  if (marker?.sessionId !== ref.sessionId) throw unsafePath(path, `it is not the one of ${ref.sessionId}`);
+  const link = await readGitLink(path);
+  switch (link.kind) {
+    case "broken":
+      return { kind: "unreadable", path, cause: link.cause };
+    case "repository":
+      throw unsafePath(path, "another repository is there");
+    case "link":
+      if (link.gitDir !== record.gitDir) throw unsafePath(path, "a worktree of another repository is there");
+      return { kind: "standing", path, owned: { record, marker } };
+  }
+}

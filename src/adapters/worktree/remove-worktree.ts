@@ -1,0 +1,95 @@
+import { lstat, rmdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AoError } from "../../domain/errors.ts";
+import { gitFailed } from "./git-failure.ts";
+import type { Repository } from "./repository.ts";
+import { type Git, inDirectory } from "./run-git.ts";
+import { isBelow, realpathOfAny } from "./safe-path.ts";
+import { discard, emptyTrash, hasCode, type Trash } from "./trash.ts";
+import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
+
+/**
+ * Drops what git remembers of a worktree whose folder is gone, of this one only, and sees to it that it is
+ * dropped. Idempotent. With its folder missing, `git worktree remove` takes nothing but the record
+ * (checked with 2.39.5), while `prune` would take those of strangers.
+ *
+ * @throws AoError git_failed when git keeps it, for example locked.
+ */
+async function dropRecord(git: Git, repository: Repository, record: WorktreeRecord): Promise<void> {
+  if (await isThere(record.path)) throw gitFailed(`forget ${record.path}`, "something is there again");
+  const args = ["worktree", "remove", "--", record.path];
+  const result = await git.write(inDirectory(repository.path), args);
+  if (!(await isThere(record.gitDir))) return;
+  const hint = `git -C '${repository.path}' worktree unlock '${record.path}'`;
+  throw gitFailed(`forget the worktree ${record.path}`, result.stderr, hint);
+}
+
+export interface Removal {
+  readonly git: Git;
+  readonly repository: Repository;
+  readonly trash: Trash;
+  readonly managedRoot: string;
+  readonly sessionId: string;
+  /** Resolved path that git knows it by. */
+  readonly path: string;
+}
+
+/**
+ * Removes a worktree whose content nobody needs: the folder at `tree` out of the way, the record, then the
+ * files.
+ *
+ * @returns false when nothing was at `tree` any more and so nothing was done.
+ * @throws AoError git_failed when git keeps the record.
+ * @throws AoError teardown_incomplete when files could not be deleted; they are in the trash then.
+ */
+export async function removeWorktree(removal: Removal, tree: string): Promise<boolean> {
+  const gone = await discardIfThere(removal, tree);
+  if (gone === undefined) return false;
+  await forgetWorktree(removal);
+  const left = await emptyTrash(removal.trash);
+  if (!(await isThere(gone))) return true;
+  throw new AoError("teardown_incomplete", `files of ${removal.path} could not be deleted`, {
+    hint: `rm -rf '${gone}'`,
+    details: { left },
+  });
+}
+
+/**
+ * Drops the record of a worktree whose folder is gone, and the empty folders around it. Idempotent.
+ *
+ * @throws AoError git_failed when git keeps the record.
+ */
+export async function forgetWorktree(removal: Removal): Promise<void> {
+  const { git, repository, path } = removal;
+  await rmdir(path).catch(() => undefined);
+  const record = await findRecord(repository.commonDir, path);
+  if (record !== undefined) await dropRecord(git, repository, record);
+  await removeEmptyFolders(await realpathOfAny(removal.managedRoot), dirname(path));
+}
+
+/** Another process that frees the same worktree may have been first. */
+async function discardIfThere(removal: Removal, tree: string): Promise<string | undefined> {
+  try {
+    return await discard(removal.trash, removal.sessionId, tree);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** From `folder` upward, as long as they are empty and below the managed root. */
+async function removeEmptyFolders(managedRoot: string, folder: string): Promise<void> {
+  if (!isBelow(managedRoot, folder)) return;
+  const removed = await rmdir(folder).then(
+    () => true,
+    () => false,
+  );
+  if (removed) await removeEmptyFolders(managedRoot, dirname(folder));
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

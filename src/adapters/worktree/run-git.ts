@@ -1,0 +1,109 @@
+import { execa } from "execa";
+import { AoError } from "../../domain/errors.ts";
+import { gitEnvironment } from "./git-environment.ts";
+import type { GitResult } from "./git-failure.ts";
+import { retryHalfWritten } from "./git-retry.ts";
+
+export interface GitOptions {
+  /** Program to run; a bare name is looked up in `PATH`. */
+  readonly gitPath?: string;
+  /** The caller's environment; what would lead git to another repository is taken out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** For each call except `worktree add`, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** Where a call works: found from a folder, or a git directory named outright with its files elsewhere. */
+export type GitLocation =
+  | { readonly kind: "directory"; readonly path: string }
+  | { readonly kind: "git_dir"; readonly gitDir: string; readonly workTree: string | null };
+
+/** The git program. Neither call rejects on an exit code: that is an answer. */
+export interface Git {
+  readonly program: string;
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Runs a command that changes nothing: no optional lock, no file system monitor, no fetch of objects.
+   *
+   * @throws AoError git_unavailable when git is missing or did not answer in time.
+   */
+  read(where: GitLocation, args: readonly string[], input?: string): Promise<GitResult>;
+  /** @throws AoError git_unavailable as `read`. */
+  write(where: GitLocation, args: readonly string[]): Promise<GitResult>;
+}
+
+const TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
+const READ_ENV = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1" };
+const READ_OPTIONS = ["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
+
+export const inDirectory = (path: string): GitLocation => ({ kind: "directory", path });
+
+/** Runs git for all of this adapter. The working directory is never the caller's, which may be gone. */
+export function gitRunner(options: GitOptions = {}): Git {
+  const program = options.gitPath ?? "git";
+  const env = gitEnvironment(options.env ?? process.env);
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const call = (args: readonly string[], extraEnv: Readonly<Record<string, string>>, input?: string) =>
+    retryHalfWritten(() => runGit({ program, args, env: { ...env, ...extraEnv }, timeoutMs, input }));
+  return {
+    program,
+    env,
+    read: (where, args, input) => call([...READ_OPTIONS, ...locationArgs(where), ...args], READ_ENV, input),
+    write: (where, args) => call([...locationArgs(where), ...args], {}),
+  };
+}
+
+/** The options that lead git to `where`; they stand before the command. */
+export function locationArgs(where: GitLocation): readonly string[] {
+  if (where.kind === "directory") return ["-C", where.path];
+  const gitDir = `--git-dir=${where.gitDir}`;
+  return where.workTree === null ? [gitDir] : ["-C", where.workTree, gitDir, `--work-tree=${where.workTree}`];
+}
+
+interface GitCall {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly input: string | undefined;
+}
+
+/**
+ * One run of git.
+ *
+ * @throws AoError git_unavailable when it could not be started, was ended by a signal or a timeout.
+ */
+async function runGit(call: GitCall): Promise<GitResult> {
+  const result = await execa(call.program, call.args, {
+    cwd: "/",
+    env: call.env,
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+    timeout: call.timeoutMs,
+    maxBuffer: MAX_OUTPUT_BYTES,
+    ...(call.input === undefined ? { stdin: "ignore" as const } : { input: call.input }),
+  });
+  const { exitCode, stdout, stderr } = result;
+  if (exitCode !== undefined && !result.isMaxBuffer) return { exitCode, stdout, stderr };
+  if (result.code === "ENOENT" || result.code === "EACCES") throw gitMissing(call.program, result.cause);
+  throw new AoError(
+    "git_unavailable",
+    `git did not answer: ${result.originalMessage ?? result.shortMessage}`,
+    {
+      hint: "run ao doctor",
+      details: { args: call.args },
+      cause: result.cause,
+    },
+  );
+}
+
+/** The error for a git program that could not be started at all. */
+export function gitMissing(program: string, cause: unknown): AoError {
+  return new AoError("git_unavailable", `git could not be started: ${program} was not found`, {
+    hint: "install git 2.25 or later and see that it is in PATH",
+    details: { program },
+    cause,
+  });
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { errorMessage } from "../../domain/errors.ts";
+
+/**
+ * The folders where worktrees go before they are deleted; the second serves when the first is on another
+ * file system than the worktrees.
+ *
+ * `<session>.held` is one on its way out that is still being judged: it may hold work and has to come back
+ * when it does. `<session>.<random>.gone` was judged and is only waiting to be deleted.
+ */
+export interface Trash {
+  readonly folders: readonly [string, string];
+}
+
+/** The trash of a managed root. */
+export function trashOf(trashDir: string, managedRoot: string): Trash {
+  return { folders: [trashDir, join(managedRoot, ".trash")] };
+}
+
+/** Where an interrupted removal left this session's worktree. */
+export async function findHeld(trash: Trash, sessionId: string): Promise<string | undefined> {
+  for (const folder of trash.folders) {
+    const path = join(folder, `${sessionId}.held`);
+    if (await exists(path)) return path;
+  }
+  return undefined;
+}
+
+/**
+ * Moves the worktree at `path` out of everybody's way and returns where it is now. One rename: what is in
+ * it, and every process in it, goes along.
+ */
+export function hold(trash: Trash, sessionId: string, path: string): Promise<string> {
+  return moveInto(trash.folders, path, () => `${sessionId}.held`);
+}
+
+/** Moves a folder that may be deleted into the trash and returns where it is now. */
+export function discard(trash: Trash, sessionId: string, path: string): Promise<string> {
+  return moveInto(trash.folders, path, () => `${sessionId}.${randomUUID()}.gone`);
+}
+
+/**
+ * Deletes whatever may be deleted, what an interrupted run left included. Links are removed, never followed.
+ *
+ * @returns what could not be deleted and why; it is tried again the next time.
+ */
+export async function emptyTrash(trash: Trash): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const folder of trash.folders) {
+    const names = await readdir(folder).catch((): string[] => []);
+    for (const name of names.filter((entry) => entry.endsWith(".gone"))) {
+      const path = join(folder, name);
+      await removeTree(path).catch((error: unknown) => left.push(`${path}: ${errorMessage(error)}`));
+    }
+  }
+  return left;
+}
+
+async function moveInto(folders: Trash["folders"], path: string, name: () => string): Promise<string> {
+  const [first, second] = folders;
+  try {
+    return await moveTo(first, path, name());
+  } catch (error) {
+    if (!hasCode(error, "EXDEV")) throw error;
+    return moveTo(second, path, name());
+  }
+}
+
+async function moveTo(folder: string, path: string, name: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const target = join(folder, name);
+  await rename(path, target);
+  return target;
+}
+
+/** Folders without write permission, as package caches leave them, are opened first when they stand in the way. */
+async function removeTree(path: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 3 } as const;
+  try {
+    await rm(path, options);
+  } catch {
+    await openFolders(path);
+    await rm(path, options);
+  }
+}
+
+async function openFolders(path: string): Promise<void> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry?.isDirectory() !== true) return;
+  await chmod(path, 0o700);
+  for (const name of await readdir(path)) await openFolders(join(path, name));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether a Node error carries this system error code, for example `ENOENT`. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,257 @@
+import { describe, expect, test } from "vitest";
+import { type AoErrorCode, isAoError } from "../../src/domain/errors.ts";
+import type { SessionId } from "../../src/domain/ids.ts";
+import type { Workspace, WorkspaceSpec } from "../../src/ports/workspace.ts";
+
+/** A workspace port and the world around it, as a test changes and sees it. */
+export interface WorkspaceWorld {
+  readonly workspace: Workspace;
+  /** A spec inside the managed root; session `app-1` on branch `feat/1` when not told. */
+  spec(patch?: Partial<WorkspaceSpec>): WorkspaceSpec;
+  branches(): readonly string[];
+  addBranch(name: string): void;
+  removeBranch(name: string): void;
+  exists(path: string): boolean;
+  /** Puts something to lose into the workspace. */
+  spoil(path: string): void;
+  /** Takes it out again. */
+  clean(path: string): void;
+  /** Removes the folder behind everybody's back. */
+  vanish(path: string): void;
+}
+
+/** What every `Workspace` owes its callers. */
+export function workspaceContract(name: string, open: () => WorkspaceWorld): void {
+  describe(`${name} is a Workspace`, () => {
+    test("the program behind it is there", async () => {
+      expect((await open().workspace.check()).kind).toBe("ok");
+    });
+
+    describe("create", () => {
+      test("makes the workspace and a branch that does not exist", async () => {
+        const { workspace, spec, exists, branches } = open();
+        const created = await workspace.create(spec());
+        expect(created).toMatchObject({ path: spec().path, branch: "feat/1", branchCreated: true });
+        expect(created.baseRef).toBe("main");
+        expect(created.warnings).toEqual([]);
+        expect(exists(created.path)).toBe(true);
+        expect(branches()).toContain("feat/1");
+      });
+
+      test("uses a branch that exists as it is", async () => {
+        const { workspace, spec, addBranch } = open();
+        addBranch("feat/1");
+        const created = await workspace.create(spec());
+        expect(created).toMatchObject({ branch: "feat/1", branchCreated: false, baseRef: "feat/1" });
+      });
+
+      test.each([
+        "",
+        "-rf",
+        "../x",
+        "a..b",
+        "a b",
+        "x\ny",
+        "$(touch x)",
+        "a~b",
+        "a^",
+        "a:b",
+        "@{-1}",
+        "x.lock",
+      ])("refuses %j as a branch name and leaves nothing", async (branch) => {
+        const { workspace, spec, exists, branches } = open();
+        const before = branches();
+        await expectCode(workspace.create(spec({ branch })), "branch_invalid");
+        expect(exists(spec().path)).toBe(false);
+        expect(branches()).toEqual(before);
+      });
+
+      test("refuses a branch that another workspace has and names that one", async () => {
+        const { workspace, spec, exists } = open();
+        const { path } = await workspace.create(spec());
+        const second = other(spec, { branch: "feat/1" });
+        const error = await expectCode(workspace.create(second), "branch_in_use");
+        expect(error.details["path"]).toBe(path);
+        expect(exists(second.path)).toBe(false);
+      });
+
+      test("refuses a path where something is", async () => {
+        const { workspace, spec, branches, exists } = open();
+        await workspace.create(spec());
+        await expectCode(workspace.create(spec({ branch: "feat/2" })), "workspace_exists");
+        expect(branches()).not.toContain("feat/2");
+        expect(exists(spec().path)).toBe(true);
+      });
+
+      test("refuses a path outside the managed root", async () => {
+        const { workspace, spec, branches } = open();
+        const before = branches();
+        const path = "/elsewhere/app-1";
+        await expectCode(workspace.create(spec({ path })), "workspace_unsafe_path");
+        expect(branches()).toEqual(before);
+      });
+
+      test("many at once do not disturb each other", async () => {
+        const { workspace, spec, exists } = open();
+        const specs = Array.from({ length: 5 }, (_, at) => other(spec, { branch: `feat/${at}` }, at + 1));
+        await Promise.all(specs.map((one) => workspace.create(one)));
+        expect(specs.every(({ path }) => exists(path))).toBe(true);
+      });
+    });
+
+    describe("inspect", () => {
+      test("finds nothing in a new workspace, nor in one that is gone", async () => {
+        const { workspace, spec, vanish } = open();
+        await workspace.create(spec());
+        expect(await workspace.inspect(spec())).toEqual([]);
+        vanish(spec().path);
+        expect(await workspace.inspect(spec())).toEqual([]);
+      });
+
+      test("finds what would be lost, and changes nothing", async () => {
+        const { workspace, spec, spoil } = open();
+        await workspace.create(spec());
+        spoil(spec().path);
+        const [finding] = await workspace.inspect(spec());
+        expect(finding).toMatchObject({ kind: "untracked", count: 1 });
+        expect(await workspace.inspect(spec())).toHaveLength(1);
+      });
+    });
+
+    describe("destroy", () => {
+      test("frees a workspace with nothing to lose and keeps its branch", async () => {
+        const { workspace, spec, exists, branches } = open();
+        await workspace.create(spec());
+        await workspace.destroy(spec());
+        expect(exists(spec().path)).toBe(false);
+        expect(branches()).toContain("feat/1");
+      });
+
+      test("is idempotent", async () => {
+        const { workspace, spec } = open();
+        await workspace.destroy(spec());
+        await workspace.create(spec());
+        await workspace.destroy(spec());
+        await expect(workspace.destroy(spec())).resolves.toBeUndefined();
+      });
+
+      test("refuses while something would be lost, says what, and goes on once it is saved", async () => {
+        const { workspace, spec, spoil, clean, exists } = open();
+        await workspace.create(spec());
+        spoil(spec().path);
+        const error = await expectCode(workspace.destroy(spec()), "workspace_dirty");
+        expect(error.details["findings"]).toEqual(await workspace.inspect(spec()));
+        expect(exists(spec().path)).toBe(true);
+        clean(spec().path);
+        await workspace.destroy(spec());
+        expect(exists(spec().path)).toBe(false);
+      });
+
+      test("lets the branch be used anew", async () => {
+        const { workspace, spec } = open();
+        await workspace.create(spec());
+        await workspace.destroy(spec());
+        const created = await workspace.create(other(spec, { branch: "feat/1" }));
+        expect(created.branchCreated).toBe(false);
+      });
+    });
+
+    test.each(["inspect", "destroy", "restore"] as const)(
+      "%s refuses the workspace of another session",
+      async (method) => {
+        const { workspace, spec, exists } = open();
+        await workspace.create(spec());
+        const stranger = spec({ sessionId: "app-9" as SessionId });
+        await expectCode(workspace[method](stranger), "workspace_unsafe_path");
+        expect(exists(spec().path)).toBe(true);
+      },
+    );
+
+    describe("restore", () => {
+      test("takes a workspace that exists as it stands, work included", async () => {
+        const { workspace, spec, spoil } = open();
+        await workspace.create(spec());
+        spoil(spec().path);
+        const restored = await workspace.restore(spec());
+        expect(restored).toMatchObject({ path: spec().path, branch: "feat/1", branchCreated: false });
+        expect(await workspace.inspect(spec())).toHaveLength(1);
+      });
+
+      test("makes a freed one again from its branch", async () => {
+        const { workspace, spec, exists } = open();
+        await workspace.create(spec());
+        await workspace.destroy(spec());
+        const restored = await workspace.restore(spec());
+        expect(restored).toMatchObject({ branch: "feat/1", branchCreated: false });
+        expect(exists(spec().path)).toBe(true);
+      });
+
+      test("makes one whose folder was deleted again", async () => {
+        const { workspace, spec, vanish, exists } = open();
+        await workspace.create(spec());
+        vanish(spec().path);
+        await workspace.restore(spec());
+        expect(exists(spec().path)).toBe(true);
+      });
+
+      test("refuses when the branch is gone, and makes nothing", async () => {
+        const { workspace, spec, removeBranch, exists } = open();
+        await workspace.create(spec());
+        await workspace.destroy(spec());
+        removeBranch("feat/1");
+        await expectCode(workspace.restore(spec()), "branch_missing");
+        expect(exists(spec().path)).toBe(false);
+      });
+
+      test("refuses when another workspace has the branch by now", async () => {
+        const { workspace, spec } = open();
+        await workspace.create(spec());
+        await workspace.destroy(spec());
+        const { path } = await workspace.create(other(spec, { branch: "feat/1" }));
+        const error = await expectCode(workspace.restore(spec()), "branch_in_use");
+        expect(error.details["path"]).toBe(path);
+      });
+    });
+
+    describe("undoCreate", () => {
+      test("removes the workspace and the branch that was made for it", async () => {
+        const { workspace, spec, exists, branches } = open();
+        const before = branches();
+        const created = await workspace.create(spec());
+        await workspace.undoCreate(spec(), created);
+        expect(exists(spec().path)).toBe(false);
+        expect(branches()).toEqual(before);
+        await expect(workspace.undoCreate(spec(), created)).resolves.toBeUndefined();
+      });
+
+      test("leaves a branch that existed before", async () => {
+        const { workspace, spec, addBranch, branches } = open();
+        addBranch("feat/1");
+        await workspace.undoCreate(spec(), await workspace.create(spec()));
+        expect(branches()).toContain("feat/1");
+      });
+
+      test("refuses while something would be lost and keeps the branch as well", async () => {
+        const { workspace, spec, spoil, exists, branches } = open();
+        const created = await workspace.create(spec());
+        spoil(spec().path);
+        await expectCode(workspace.undoCreate(spec(), created), "workspace_dirty");
+        expect(exists(spec().path)).toBe(true);
+        expect(branches()).toContain("feat/1");
+      });
+    });
+  });
+}
+
+/** Another session of the same project. */
+function other(spec: WorkspaceWorld["spec"], patch: Partial<WorkspaceSpec>, number = 2): WorkspaceSpec {
+  const path = spec().path.replace(/app-1$/, `app-${number}`);
+  return spec({ sessionId: `app-${number}` as SessionId, path, ...patch });
+}
+
+async function expectCode(promise: Promise<unknown>, code: AoErrorCode) {
+  const error: unknown = await promise.catch((thrown: unknown) => thrown);
+  if (!isAoError(error)) throw new Error(`expected ${code}, got ${String(error)}`, { cause: error });
+  expect(error.code).toBe(code);
+  return error;
+}

@@ -1,0 +1,60 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
+import { memoryWorkspace } from "../../src/adapters/memory/workspace.ts";
+import { gitWorktrees } from "../../src/adapters/worktree/git-worktrees.ts";
+import type { ProjectId, SessionId } from "../../src/domain/ids.ts";
+import type { WorkspaceSpec } from "../../src/ports/workspace.ts";
+import { GIT_ENV, gitRepository, writeIn } from "../support/git-repository.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { workspaceContract } from "./workspace.contract.ts";
+
+function specFor(repositoryPath: string, managedRoot: string, patch: Partial<WorkspaceSpec>): WorkspaceSpec {
+  return {
+    projectId: "app" as ProjectId,
+    sessionId: "app-1" as SessionId,
+    repositoryPath,
+    path: join(managedRoot, "app", "app-1"),
+    branch: "feat/1",
+    baseRef: null,
+    defaultBranch: null,
+    postCreate: { symlinks: [], copy: [], commands: [], timeoutMs: 5_000 },
+    env: {},
+    ...patch,
+  };
+}
+
+workspaceContract("memoryWorkspace", () => {
+  const workspace = memoryWorkspace({ managedRoot: "/data/worktrees" });
+  const repository = "/repo";
+  workspace.addBranch(repository, "main");
+  return {
+    workspace,
+    spec: (patch = {}) => specFor(repository, "/data/worktrees", patch),
+    branches: () => workspace.branches(repository),
+    addBranch: (name) => workspace.addBranch(repository, name),
+    removeBranch: (name) => workspace.removeBranch(repository, name),
+    exists: workspace.exists,
+    spoil: (path) => workspace.refuse(path),
+    clean: workspace.allow,
+    vanish: workspace.vanish,
+  };
+});
+
+workspaceContract("gitWorktrees", () => {
+  const repository = gitRepository();
+  const dataDir = tempDir("ao-data");
+  const managedRoot = join(dataDir, "worktrees");
+  const options = { managedRoot, trashDir: join(dataDir, "trash"), env: GIT_ENV };
+  return {
+    workspace: gitWorktrees({ ...options, processes: memoryProcessTable() }),
+    spec: (patch = {}) => specFor(repository.path, managedRoot, { env: GIT_ENV, ...patch }),
+    branches: repository.branches,
+    addBranch: (name) => void repository.git("branch", name),
+    removeBranch: (name) => void repository.git("branch", "-D", name),
+    exists: existsSync,
+    spoil: (path) => writeIn(path, "notes.txt", "mine\n"),
+    clean: (path) => rmSync(join(path, "notes.txt")),
+    vanish: (path) => rmSync(path, { recursive: true }),
+  };
+});
