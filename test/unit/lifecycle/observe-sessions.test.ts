@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isTerminal } from "../../../src/domain/lifecycle.ts";
+import { listSessions } from "../../../src/lifecycle/list-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { sessionId } from "../../support/builders.ts";
+import { aWorld, type World } from "../../support/world.ts";
+
+const ID = sessionId("app-1");
+
+describe("an observation", () => {
+  test("saves events and look, then removes the events", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.spawn({ issueId: "43" });
+    await world.hear(ID, "active");
+    world.clearLog();
+    const { changed, sessions } = await observeSessions(world.deps);
+    expect(changed).toEqual([ID]);
+    expect(world.log).toEqual([
+      "runtime.look app-1 app-2",
+      "store.save app-1 working/task_in_progress alive",
+    ]);
+    expect(sessions).toEqual(world.deps.store.list());
+    expect(await world.deps.inbox.pending()).toEqual([]);
+  });
+
+  test("writes nothing when there is no news", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "active");
+    await observeSessions(world.deps);
+    const before = world.deps.store.list();
+    expect(await observeSessions(world.deps)).toMatchObject({ changed: [], lookFailures: [] });
+    expect(world.deps.store.list()).toEqual(before);
+  });
+
+  test("that was interrupted before the events were removed finds the same again", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "active");
+    await world.hear(ID, "waiting_input");
+    const inbox = { ...world.deps.inbox, remove: async () => undefined };
+    await observeSessions({ ...world.deps, inbox });
+    const first = world.row(ID).lifecycle;
+    await observeSessions(world.deps);
+    expect(world.row(ID).lifecycle.session).toEqual(first.session);
+    expect(world.row(ID).lifecycle.activity).toEqual(first.activity);
+  });
+
+  test("of some sessions leaves the others and their events alone; unknown ids are left out", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.spawn({ issueId: "43" });
+    await world.hear(ID, "active");
+    const other = sessionId("app-2");
+    await world.hear(other, "active");
+    const { sessions } = await observeSessions(world.deps, [other, sessionId("app-7")]);
+    expect(sessions.map(({ id }) => id)).toEqual([other]);
+    expect((await world.deps.inbox.pending()).map((event) => event.sessionId)).toEqual([ID]);
+  });
+
+  test("keeps events of a session that has no row yet", async () => {
+    const world = aWorld();
+    const event = { sessionId: "app-1", launchId: "launch-1", agent: "memory", event: "active" };
+    await world.deps.inbox.put({ ...event, atMs: 1, body: "" });
+    await observeSessions(world.deps);
+    expect(await world.deps.inbox.pending()).toHaveLength(1);
+  });
+
+  test("drops events of an older launch, unless the session may be on its way back", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "active", { launchId: "launch-next" });
+    await world.kill(ID);
+    await observeSessions(world.deps);
+    expect(await world.deps.inbox.pending()).toHaveLength(1);
+    await world.restore(ID);
+    await observeSessions(world.deps);
+    expect(await world.deps.inbox.pending()).toEqual([]);
+  });
+
+  test("learns the conversation of an agent that names its own, not of one whose is pinned", async () => {
+    const naming = { activity: null, agentSessionId: "conversation-7", submittedText: null };
+    for (const pinsSessionId of [true, false]) {
+      const world = aWorld({ capabilities: { pinsSessionId } });
+      const agent = { ...world.agent, interpret: () => naming };
+      const record = await world.spawn();
+      await world.hear(ID, "started");
+      await observeSessions({ ...world.deps, agents: new Map([[agent.name, agent]]) });
+      const expected = pinsSessionId ? record.metadata.agentSessionId : "conversation-7";
+      expect(world.row(ID).metadata.agentSessionId).toBe(expected);
+    }
+  });
+
+  test("that ends a session is the last word of it", async () => {
+    const deeds: Record<string, (world: World) => Promise<unknown>> = {
+      look: ({ deps }) => observeSessions(deps),
+      list: ({ deps }) => listSessions(deps, { projectId: null, stored: false }),
+      lose: async ({ runtime }) => runtime.loseRuntime(ID),
+    };
+    const act = fc.constantFrom(
+      "active",
+      "ready",
+      "waiting_input",
+      "blocked",
+      "exited",
+      "look",
+      "list",
+      "lose",
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 25 }), async (acts) => {
+        const world = aWorld();
+        await world.spawn();
+        let ended = false;
+        for (const next of acts) {
+          world.clock.advance(30_000);
+          await (deeds[next]?.(world) ?? world.hear(ID, next));
+          const isOver = isTerminal(world.row(ID).lifecycle);
+          expect([ended, isOver]).not.toEqual([true, false]);
+          ended = isOver;
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import { addProject, listProjects, removeProject, resolveProject } from "../../../src/lifecycle/projects.ts";
+import type { ConfiguredProject } from "../../../src/ports/config.ts";
+import { aKilledSession, aProject, aSession, projectId } from "../../support/builders.ts";
+import { aWorld, type World } from "../../support/world.ts";
+
+const NOTHING = { id: null, name: null, prefix: null, defaultBranch: null };
+
+function aConfigured(overrides: Partial<ConfiguredProject> = {}): ConfiguredProject {
+  const base = {
+    id: projectId("web"),
+    name: "Web",
+    path: "/repo/web-shop",
+    prefix: "w",
+    defaultBranch: "trunk",
+  };
+  return { ...base, ...overrides };
+}
+
+/** A world that also has the unregistered repository `/repo/web-shop`. */
+function aWorldWithShop(callerEnv: Record<string, string> = {}): World {
+  const world = aWorld({ callerEnv });
+  world.repositories.add({ path: "/repo/web-shop", bare: false, defaultBranch: "main" });
+  return world;
+}
+
+function resolve(world: World, overrides: Partial<Parameters<typeof resolveProject>[1]> = {}) {
+  return resolveProject(world.deps, {
+    flag: null,
+    cwd: "/elsewhere",
+    config: [],
+    ensure: false,
+    ...overrides,
+  });
+}
+
+describe("the project of a command", () => {
+  test("is the one of the flag", async () => {
+    const world = aWorldWithShop({ AO_PROJECT_ID: "nobody" });
+    const found = await resolve(world, { flag: "app", cwd: "/repo/web-shop" });
+    expect(found).toEqual({ project: world.project, stored: true });
+  });
+
+  test("is else the one of AO_PROJECT_ID", async () => {
+    const world = aWorldWithShop({ AO_PROJECT_ID: "app" });
+    expect((await resolve(world, { cwd: "/repo/web-shop" }))?.project.id).toBe("app");
+  });
+
+  test("is else the registered one of the repository around the working directory", async () => {
+    const world = aWorldWithShop({ AO_PROJECT_ID: "" });
+    expect(await resolve(world, { cwd: "/repo/app/src" })).toEqual({ project: world.project, stored: true });
+  });
+
+  test("is else that repository by itself, not stored by a mere look", async () => {
+    const world = aWorldWithShop();
+    const found = await resolve(world, { cwd: "/repo/web-shop/src" });
+    expect(found).toMatchObject({
+      stored: false,
+      project: {
+        id: "web-shop",
+        name: "web-shop",
+        repositoryPath: "/repo/web-shop",
+        prefix: "ws",
+        defaultBranch: null,
+      },
+    });
+    expect(listProjects(world.deps)).toHaveLength(1);
+  });
+
+  test("is registered when a command needs it, once", async () => {
+    const world = aWorldWithShop();
+    const request = { cwd: "/repo/web-shop", ensure: true };
+    const both = await Promise.all([resolve(world, request), resolve(world, request)]);
+    expect(both[0]).toEqual({ project: world.deps.store.project(projectId("web-shop")), stored: true });
+    expect(both[1]).toEqual(both[0]);
+    expect(listProjects(world.deps)).toHaveLength(2);
+  });
+
+  test("gets another id when the folder's name is that of another project", async () => {
+    const world = aWorld();
+    world.repositories.add({ path: "/other/app", bare: false, defaultBranch: null });
+    const found = await resolve(world, { cwd: "/other/app", ensure: true });
+    expect(found?.project).toMatchObject({ id: "app-2", name: "app", prefix: "app" });
+  });
+
+  test("is called without .git after a bare repository", async () => {
+    const world = aWorld();
+    world.repositories.add({ path: "/srv/shop.git", bare: true, defaultBranch: null });
+    expect((await resolve(world, { cwd: "/srv/shop.git" }))?.project.id).toBe("shop");
+  });
+
+  test("is none outside of a repository, an error when one is needed", async () => {
+    const world = aWorld();
+    expect(await resolve(world)).toBeUndefined();
+    await expect(resolve(world, { ensure: true })).rejects.toMatchObject({ code: "project_not_found" });
+  });
+
+  test.each([
+    ["the flag", {}, { flag: "nobody" }],
+    ["AO_PROJECT_ID", { AO_PROJECT_ID: "nobody" }, {}],
+    ["a flag that is no name", {}, { flag: "$(touch x)\n" }],
+  ])("is an error when %s names an unknown one", async (_name, env: Record<string, string>, request) => {
+    await expect(resolve(aWorldWithShop(env), request)).rejects.toMatchObject({
+      code: "project_not_found",
+      details: { known: ["app"] },
+    });
+  });
+
+  test("is unknown when git does not answer", async () => {
+    const world = aWorld();
+    world.repositories.failNext(new AoError("git_unavailable", "git is missing"));
+    await expect(resolve(world)).rejects.toMatchObject({ code: "git_unavailable" });
+  });
+});
+
+describe("a configured project", () => {
+  const config = [aConfigured()];
+
+  test.each([
+    ["by the flag", { flag: "web" }],
+    ["by the working directory", { cwd: "/repo/web-shop" }],
+  ])("is found %s, with what the configuration says", async (_name, request) => {
+    const world = aWorldWithShop();
+    expect(await resolve(world, { ...request, config, ensure: true })).toMatchObject({
+      stored: true,
+      project: {
+        id: "web",
+        name: "Web",
+        prefix: "w",
+        defaultBranch: "trunk",
+        repositoryPath: "/repo/web-shop",
+      },
+    });
+    expect(listProjects(world.deps).map(({ id }) => id)).toEqual(["app", "web"]);
+  });
+
+  test("derives what the configuration leaves open", async () => {
+    const open = [aConfigured({ prefix: null, defaultBranch: null })];
+    const found = await resolve(aWorldWithShop(), { flag: "web", config: open });
+    expect(found?.project).toMatchObject({ prefix: "ws", defaultBranch: null });
+  });
+
+  test("outranks what is stored, but for the id: the repository is the identity", async () => {
+    const world = aWorldWithShop();
+    await addProject(world.deps, { ...NOTHING, path: "/repo/web-shop", id: "shop" });
+    const found = await resolve(world, { flag: "web", config });
+    expect(found?.project).toMatchObject({ id: "shop", name: "Web", prefix: "w", defaultBranch: "trunk" });
+  });
+
+  test("in no repository is an error that names the path", async () => {
+    const lost = [aConfigured({ path: "/gone" })];
+    await expect(resolve(aWorld(), { flag: "web", config: lost })).rejects.toMatchObject({
+      code: "project_not_found",
+      message: expect.stringContaining("/gone"),
+    });
+  });
+
+  test("with the id of another repository is refused when it has to be stored", async () => {
+    const world = aWorldWithShop();
+    const taken = [aConfigured({ id: projectId("app") })];
+    await expect(resolve(world, { flag: "app", config: taken, ensure: true })).rejects.toMatchObject({
+      code: "project_exists",
+    });
+  });
+
+  test("keeps its id from a repository that would derive the same", async () => {
+    const world = aWorldWithShop();
+    const reserving = [aConfigured({ id: projectId("web-shop"), path: "/repo/else" })];
+    const found = await resolve(world, { cwd: "/repo/web-shop", config: reserving });
+    expect(found?.project.id).toBe("web-shop-2");
+  });
+});
+
+describe("adding a project", () => {
+  test("registers the repository around the folder, with derived names", async () => {
+    const world = aWorldWithShop();
+    const project = await addProject(world.deps, { ...NOTHING, path: "/repo/web-shop/src" });
+    expect(project).toMatchObject({ id: "web-shop", prefix: "ws", repositoryPath: "/repo/web-shop" });
+    expect(world.deps.store.project(project.id)).toEqual(project);
+  });
+
+  test("takes chosen names", async () => {
+    const chosen = {
+      path: "/repo/web-shop",
+      id: "shop",
+      name: "The Shop",
+      prefix: "sh",
+      defaultBranch: "dev",
+    };
+    const { path: _, ...names } = chosen;
+    expect(await addProject(aWorldWithShop().deps, chosen)).toMatchObject(names);
+  });
+
+  test.each([
+    ["a repository that is registered", { path: "/repo/app" }, "project_exists"],
+    ["an id that is taken", { path: "/repo/web-shop", id: "app" }, "project_exists"],
+    ["a folder outside of a repository", { path: "/tmp" }, "usage"],
+    ["an id that is none", { path: "/repo/web-shop", id: "../x" }, "usage"],
+    ["a prefix that is none", { path: "/repo/web-shop", prefix: "-rf" }, "usage"],
+  ])("refuses %s", async (_name, request, code) => {
+    const world = aWorldWithShop();
+    await expect(addProject(world.deps, { ...NOTHING, ...request })).rejects.toMatchObject({ code });
+    expect(listProjects(world.deps)).toEqual([world.project]);
+  });
+});
+
+describe("removing a project", () => {
+  test("forgets it; its sessions stay", () => {
+    const { deps, project } = aWorld();
+    deps.store.insert(aKilledSession({ metadata: { workspaceFreedAtMs: 1 } }));
+    expect(removeProject(deps, "app")).toEqual(project);
+    expect(listProjects(deps)).toEqual([]);
+    expect(deps.store.list()).toHaveLength(1);
+  });
+
+  test.each([
+    ["a session lives", aSession({ metadata: { workspaceFreedAtMs: 1 } })],
+    ["a worktree stands", aKilledSession()],
+  ])("is refused while %s", (_name, record) => {
+    const { deps } = aWorld();
+    deps.store.insert(record);
+    expect(() => removeProject(deps, "app")).toThrow(
+      expect.objectContaining({ code: "project_in_use", details: { sessions: ["app-1"] } }),
+    );
+    expect(listProjects(deps)).toEqual([aProject({ repositoryPath: "/repo/app" })]);
+  });
+
+  test.each(["nobody", "../x", ""])("of an unknown name (%j) says so", (name) => {
+    expect(() => removeProject(aWorld().deps, name)).toThrow(
+      expect.objectContaining({ code: "project_not_found" }),
+    );
+  });
+});

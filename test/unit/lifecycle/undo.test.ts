@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
+import { type UndoStep, withUndo } from "../../../src/lifecycle/undo.ts";
+
+const boom = new AoError("git_failed", "boom", { hint: "look", details: { output: "x" } });
+
+/** A step that notes its undo in `log`, or fails to. */
+function aStep(what: string, log: string[], overrides: Partial<UndoStep> = {}): UndoStep {
+  return { what, where: `/${what}`, run: () => void log.push(what), ...overrides };
+}
+
+async function failing(steps: readonly UndoStep[], error: unknown = boom): Promise<unknown> {
+  const work = async (undo: UndoStep[]) => {
+    undo.push(...steps);
+    throw error;
+  };
+  return withUndo(work).catch((thrown) => thrown);
+}
+
+describe("work with undo", () => {
+  test("that succeeds keeps its steps", async () => {
+    const log: string[] = [];
+    const work = async (undo: UndoStep[]) => {
+      undo.push(aStep("one", log));
+      return 7;
+    };
+    expect(await withUndo(work)).toBe(7);
+    expect(log).toEqual([]);
+  });
+
+  test("that fails takes its steps back, the last one first, and throws the same error", async () => {
+    const log: string[] = [];
+    expect(await failing([aStep("one", log), aStep("two", log)])).toBe(boom);
+    expect(log).toEqual(["two", "one"]);
+  });
+
+  test("tells each step why", async () => {
+    const causes: unknown[] = [];
+    await failing([aStep("one", [], { run: (cause) => void causes.push(cause) })]);
+    expect(causes).toEqual([boom]);
+  });
+
+  test("goes on after a step that stays, and names it in the first error", async () => {
+    const log: string[] = [];
+    const stays = aStep("two", log, { run: () => Promise.reject(new Error("in use")) });
+    const error = await failing([aStep("one", log), stays, aStep("three", log)]);
+    expect(log).toEqual(["three", "one"]);
+    expect(error).toMatchObject({
+      code: "git_failed",
+      message: expect.stringMatching(/^boom; .*teardown_incomplete/),
+      hint: "look; left over and to be removed by hand: two /two",
+      details: { output: "x", left: [{ what: "two", where: "/two", why: "in use" }] },
+      cause: boom,
+    });
+  });
+
+  test("leaves what stands under a guard alone while the guard is there", async () => {
+    const log: string[] = [];
+    const guard = aStep("two", log, { guardsEarlier: true, run: () => Promise.reject(new Error("alive")) });
+    const error = await failing([aStep("one", log), guard, aStep("three", log)]);
+    expect(log).toEqual(["three"]);
+    expect(error).toMatchObject({
+      details: {
+        left: [
+          { what: "two", why: "alive" },
+          { what: "one", why: "two is still there" },
+        ],
+      },
+    });
+  });
+
+  test("never hides an error it did not foresee", async () => {
+    const bug = new TypeError("x is not a function");
+    expect(await failing([aStep("one", [])], bug)).toBe(bug);
+    const stays = aStep("one", [], { run: () => Promise.reject(new Error("in use")) });
+    expect(await failing([stays], bug)).toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("x is not a function"),
+      cause: bug,
+    });
+  });
+});
