@@ -1,0 +1,194 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type * as z from "zod";
+import { errorSchema, listSchema } from "./json-schemas.ts";
+import { tempDir } from "./temp-dir.ts";
+
+const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
+
+export interface Result {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  /** Laid over the sandbox's environment; `undefined` takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string | Buffer;
+}
+
+/** The built `ao` with home, data directory and tmux server of its own, gone when the test ends. */
+export interface Ao {
+  readonly root: string;
+  readonly home: string;
+  readonly dataDir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Makes a repository with one commit on `main` and returns its path. */
+  repository(name?: string): string;
+  run(argv: readonly string[], options?: RunOptions): Promise<Result>;
+  /** Runs with `--json`; fails the test unless it is exit 0 with a quiet stderr and the value fits the schema. */
+  json<Value>(schema: z.ZodType<Value>, argv: readonly string[], options?: RunOptions): Promise<Value>;
+  /** Runs with `--json`; fails the test unless it is an error of one line with an empty stdout. */
+  error(
+    argv: readonly string[],
+    options?: RunOptions,
+  ): Promise<z.output<typeof errorSchema>["error"] & { readonly exitCode: number | null }>;
+  /** Spawns in a repository and returns the id. */
+  spawn(cwd: string, argv?: readonly string[], options?: RunOptions): Promise<string>;
+  /** Waits until a session's status is one of these. */
+  until(id: string, ...statuses: readonly string[]): Promise<void>;
+  /** What tmux prints on the sandbox's server; empty when there is none. */
+  tmux(...args: readonly string[]): string;
+  /** All that a command could leave behind in a repository: worktrees, branches, tmux sessions, rows, files. */
+  traces(repository: string): Promise<unknown>;
+}
+
+/** Runs git, its output trimmed; a test for which it fails has nothing to stand on. */
+export function git(cwd: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync("git", args, { cwd, encoding: "utf8", env: gitEnv() });
+  if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+  return stdout.trim();
+}
+
+function gitEnv(): NodeJS.ProcessEnv {
+  const identity = { GIT_AUTHOR_NAME: "T", GIT_AUTHOR_EMAIL: "t@example.org" };
+  const committer = { GIT_COMMITTER_NAME: "T", GIT_COMMITTER_EMAIL: "t@example.org" };
+  return { PATH: process.env["PATH"], GIT_CONFIG_GLOBAL: "/dev/null", ...identity, ...committer };
+}
+
+function makeRepository(path: string): string {
+  mkdirSync(path, { recursive: true });
+  git(path, "init", "-q", "-b", "main");
+  writeFileSync(join(path, "README.md"), "hello\n");
+  writeFileSync(join(path, ".gitignore"), ".env\nnode_modules/\n");
+  git(path, "add", ".");
+  git(path, "commit", "-q", "-m", "Begin");
+  return path;
+}
+
+function runAo(argv: readonly string[], cwd: string, options: RunOptions & { env: NodeJS.ProcessEnv }) {
+  return new Promise<Result>((resolve, reject) => {
+    const child = spawn(process.execPath, [AO, ...argv], { cwd, env: options.env, stdio: "pipe" });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    child.on("error", reject);
+    child.on("close", (exitCode) => {
+      resolve({ exitCode, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+    });
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input ?? "");
+  });
+}
+
+function sockets(runtimeDir: string): readonly string[] {
+  const folders = existsSync(runtimeDir) ? readdirSync(runtimeDir) : [];
+  return folders.map((name) => join(runtimeDir, name, "tmux")).filter(existsSync);
+}
+
+function tmuxOn(socket: string, ...args: readonly string[]): string {
+  const { stdout } = spawnSync("tmux", ["-u", "-S", socket, ...args], { encoding: "utf8" });
+  return stdout.trim();
+}
+
+/** Ends a sandbox's own server and what runs in its panes, each by its pid. */
+function endServers(runtimeDir: string): void {
+  for (const socket of sockets(runtimeDir)) {
+    const panes = tmuxOn(socket, "list-panes", "-a", "-F", "#{pane_pid}");
+    tmuxOn(socket, "kill-server");
+    for (const pid of panes.split("\n").map(Number)) {
+      if (pid > 1) spawnSync("kill", ["-KILL", String(pid)], { stdio: "ignore" });
+    }
+  }
+}
+
+function filesBelow(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  const names = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return names
+    .filter((name) => !/^(ao\.db|inbox|trash|worktrees|launch|embedded)/.test(name) || name.includes("/"))
+    .sort();
+}
+
+/** A fresh sandbox. */
+export function aoSandbox(): Ao {
+  const root = tempDir("ao-cli");
+  const home = join(root, "home");
+  const dataDir = join(root, "data");
+  const runtimeDir = join(root, "run");
+  for (const path of [home, runtimeDir]) mkdirSync(path, { mode: 0o700 });
+  onTestFinished(() => endServers(runtimeDir));
+  const env = {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: home,
+    AO_DATA_DIR: dataDir,
+    XDG_RUNTIME_DIR: runtimeDir,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_AUTHOR_NAME: "T",
+    GIT_AUTHOR_EMAIL: "t@example.org",
+    GIT_COMMITTER_NAME: "T",
+    GIT_COMMITTER_EMAIL: "t@example.org",
+  };
+
+  const run: Ao["run"] = (argv, options = {}) =>
+    runAo(argv, options.cwd ?? root, { ...options, env: { ...env, ...options.env } });
+  const tmux = (...args: readonly string[]) =>
+    sockets(runtimeDir)
+      .map((socket) => tmuxOn(socket, ...args))
+      .join("");
+
+  const json: Ao["json"] = async (schema, argv, options) => {
+    const result = await run([...argv, "--json"], options);
+    if (result.exitCode !== 0 || result.stderr !== "") {
+      throw new Error(`ao ${argv.join(" ")}: exit ${result.exitCode}: ${result.stderr}${result.stdout}`);
+    }
+    return schema.parse(JSON.parse(result.stdout));
+  };
+  const list = () => json(listSchema, ["list", "-a"]);
+
+  return {
+    root,
+    home,
+    dataDir,
+    env,
+    repository: (name = "shop") => makeRepository(join(root, name)),
+    run,
+    json,
+    tmux,
+    async error(argv, options) {
+      const { exitCode, stdout, stderr } = await run([...argv, "--json"], options);
+      if (stdout !== "" || !/^[^\n]+\n$/.test(stderr)) {
+        throw new Error(`ao ${argv.join(" ")}: exit ${exitCode}, no one-line error: ${stderr}${stdout}`);
+      }
+      return { ...errorSchema.parse(JSON.parse(stderr)).error, exitCode };
+    },
+    async spawn(cwd, argv = [], options = {}) {
+      const { exitCode, stdout, stderr } = await run(["spawn", ...argv], { cwd, ...options });
+      const id = /\nSESSION=(\S+)\n$/.exec(stdout)?.[1];
+      if (exitCode !== 0 || id === undefined) throw new Error(`ao spawn: exit ${exitCode}: ${stderr}`);
+      return id;
+    },
+    async until(id, ...statuses) {
+      const deadlineMs = Date.now() + 15_000;
+      for (let seen = ""; !statuses.includes(seen); ) {
+        if (Date.now() > deadlineMs) throw new Error(`${id} is ${seen}, not ${statuses.join(" or ")}`);
+        seen = (await list()).data.find((session) => session.id === id)?.status ?? "absent";
+      }
+    },
+    async traces(repository) {
+      return {
+        worktrees: git(repository, "worktree", "list", "--porcelain"),
+        branches: git(repository, "for-each-ref"),
+        sessions: tmux("list-sessions", "-F", "#{session_name}"),
+        rows: existsSync(join(dataDir, "ao.db")) ? (await list()).data : [],
+        files: filesBelow(dataDir),
+        repository: git(repository, "status", "--porcelain", "--ignored"),
+      };
+    },
+  };
+}

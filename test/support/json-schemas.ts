@@ -1,0 +1,175 @@
+import * as z from "zod";
+import { EXIT_CODES } from "../../src/domain/errors.ts";
+import {
+  ACTIVITY_SOURCES,
+  ACTIVITY_STATES,
+  PR_REASONS,
+  PR_STATES,
+  RUNTIME_REASONS,
+  RUNTIME_STATES,
+  SESSION_REASONS,
+  SESSION_STATES,
+} from "../../src/domain/lifecycle.ts";
+import { SESSION_KINDS } from "../../src/domain/session.ts";
+import { STATUSES } from "../../src/domain/status.ts";
+import { SKIP_REASONS } from "../../src/domain/workspace-finding.ts";
+
+/** ISO 8601 in UTC with milliseconds, as cli.md demands. */
+const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const text = z.string();
+const maybe = text.nullable();
+
+const lifecycle = z.strictObject({
+  version: z.literal(1),
+  revision: z.int().positive(),
+  session: z.strictObject({ state: z.enum(SESSION_STATES), reason: z.enum(SESSION_REASONS).nullable() }),
+  pr: z.strictObject({
+    state: z.enum(PR_STATES),
+    reason: z.enum(PR_REASONS),
+    number: z.int().nullable(),
+    url: maybe,
+  }),
+  runtime: z.strictObject({ state: z.enum(RUNTIME_STATES), reason: z.enum(RUNTIME_REASONS) }),
+  activity: z.strictObject({
+    state: z.enum(ACTIVITY_STATES).nullable(),
+    lastActivityAt: time.nullable(),
+    source: z.enum(ACTIVITY_SOURCES),
+  }),
+  detecting: z.strictObject({ attempts: z.int().positive(), startedAt: time, evidenceHash: text }).nullable(),
+});
+
+export const sessionSchema = z.strictObject({
+  id: text.regex(/^[A-Za-z0-9][A-Za-z0-9_-]*-[1-9]\d*$/),
+  projectId: text,
+  projectName: text,
+  role: z.enum(SESSION_KINDS),
+  kind: z.enum(SESSION_KINDS),
+  status: z.enum(STATUSES),
+  title: maybe,
+  issueId: maybe,
+  agent: text,
+  branch: text,
+  baseRef: maybe,
+  workspacePath: text,
+  pr: maybe,
+  prNumber: z.int().nullable(),
+  activity: z.enum(ACTIVITY_STATES).nullable(),
+  lastActivityAt: time.nullable(),
+  isTerminated: z.boolean(),
+  createdAt: time,
+  updatedAt: time,
+  terminatedAt: time.nullable(),
+  agentSessionId: maybe,
+  runtime: z
+    .strictObject({ name: text, handle: text, socketPath: text, attach: z.array(text).nullable() })
+    .nullable(),
+  parentId: z.null(),
+  forkedFromTurnId: z.null(),
+  lifecycle,
+});
+
+export const listSchema = z.strictObject({
+  data: z.array(sessionSchema),
+  meta: z.strictObject({ hiddenTerminatedCount: z.int().nonnegative(), observedAt: time.nullable() }),
+});
+
+export const showSchema = sessionSchema.extend({
+  turns: z.array(z.never()),
+  goal: z.null(),
+  operations: z.array(z.never()),
+  transcript: z.null(),
+});
+
+export const sendSchema = z.strictObject({
+  messageId: z.uuid(),
+  sessionId: text,
+  state: z.enum(["delivered", "queued", "unconfirmed"]),
+  turnId: maybe,
+});
+
+export const killSchema = z.strictObject({
+  id: text,
+  workspaceFreed: z.boolean(),
+  alreadyTerminated: z.boolean(),
+  salvageRef: maybe,
+  workspacePath: maybe,
+});
+
+const named = { id: text, projectId: text };
+
+export const cleanupSchema = z.strictObject({
+  cleaned: z.array(z.strictObject({ ...named, salvageRef: maybe })),
+  skipped: z.array(z.strictObject({ ...named, reason: z.enum(SKIP_REASONS), detail: text })),
+  errors: z.array(z.strictObject({ ...named, message: text })),
+  dryRun: z.boolean(),
+});
+
+export const outputSchema = z.strictObject({ lines: z.array(text) });
+
+export const projectSchema = z.strictObject({
+  id: text,
+  name: text,
+  repositoryPath: text,
+  prefix: text,
+  defaultBranch: maybe,
+  createdAt: time,
+});
+
+export const projectListSchema = z.strictObject({ data: z.array(projectSchema) });
+
+export const agentsSchema = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      name: text,
+      installed: z.boolean(),
+      version: maybe,
+      path: maybe,
+      capabilities: z.strictObject({
+        pinsSessionId: z.boolean(),
+        resume: z.boolean(),
+        fork: z.enum(["native", "prefix", "none"]),
+        hooks: z.boolean(),
+        receipts: z.boolean(),
+      }),
+      default: z.boolean(),
+    }),
+  ),
+});
+
+export const doctorSchema = z.strictObject({
+  checks: z.array(
+    z.strictObject({ name: text, status: z.enum(["pass", "warn", "fail"]), detail: text, fix: maybe }),
+  ),
+});
+
+export const configShowSchema = z.strictObject({
+  path: maybe,
+  projectId: maybe,
+  values: z.array(z.strictObject({ key: text, value: z.unknown(), origin: text })),
+  projects: z.array(z.strictObject({ id: text, path: text, prefix: maybe })),
+});
+
+export const configPathSchema = z.strictObject({ path: maybe });
+
+export const configValidateSchema = z.strictObject({
+  path: maybe,
+  valid: z.literal(true),
+  warnings: z.array(text),
+});
+
+const error = z.strictObject({
+  code: z.enum(Object.keys(EXIT_CODES)),
+  message: text,
+  hint: maybe,
+  details: z.record(text, z.unknown()),
+});
+
+export const errorSchema = z.strictObject({ error });
+
+export const batchSpawnSchema = z.strictObject({
+  created: z.array(sessionSchema),
+  skipped: z.array(
+    z.strictObject({ issueId: text, reason: z.enum(["duplicate", "live_session"]), sessionId: maybe }),
+  ),
+  failed: z.array(z.strictObject({ issueId: text, error })),
+});
