@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Programs } from "../../src/ports/programs.ts";
 
@@ -44,6 +45,12 @@ export function programsContract(
         expect(await programs.find("tool", `${path}:${root}/two`, `${root}/work`)).toBe(`${root}/two/tool`);
       },
     );
+
+    test("a relative folder is passed over even when it leads to the program", async () => {
+      const { programs, root } = open(EXECUTABLES);
+      const towards = relative(process.cwd(), `${root}/one`);
+      expect(await programs.find("tool", towards, root)).toBeUndefined();
+    });
 
     test.each<[string, string | undefined]>([
       ["./tool", "work/tool"],

@@ -67,6 +67,14 @@ describe("a damaged database", () => {
   });
 });
 
+describe("a database that a crash left", () => {
+  test("is opened with all that was committed", () => {
+    const store = open(aCrashedDatabase());
+    expect(store.list()).toHaveLength(301);
+    expect(store.get(sessionId("app-301"))).toEqual(aSession({ id: "app-301" }));
+  });
+});
+
 describe("what is no database of this ao", () => {
   test("a database with a newer schema is refused and left as it is", () => {
     const path = aClosedDatabase();
@@ -75,6 +83,16 @@ describe("what is no database of this ao", () => {
     expect(() => sqliteSessionStore({ path })).toThrow(
       expect.objectContaining({ code: "store_newer", hint: expect.stringContaining("upgrade ao") }),
     );
+    expect(bytesIn(dirname(path))).toEqual(before);
+  });
+
+  test("after a crash of a newer ao its write-ahead log is left as it is", () => {
+    const path = aCrashedDatabase();
+    const bytes = readFileSync(path);
+    bytes.writeInt32BE(99, 60);
+    writeFileSync(path, bytes);
+    const before = bytesIn(dirname(path));
+    expect(() => sqliteSessionStore({ path })).toThrow(expect.objectContaining({ code: "store_newer" }));
     expect(bytesIn(dirname(path))).toEqual(before);
   });
 

@@ -58,6 +58,24 @@ describe("processes on one store", () => {
     expect(readdirSync(dirname(path))).toEqual(["ao.db"]);
   });
 
+  test("that migrate it at the same moment all succeed, and each step runs once", async () => {
+    const path = join(tempDir(), "ao.db");
+    const gate = join(tempDir(), "go");
+    open(path).insert(aSession());
+    const start = await storeProgram(`
+      const slow = \`CREATE TABLE extra (a);
+        WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1e6) SELECT max(n) FROM c\`;
+      say("ready");
+      while (!existsSync(argument)) pause(1);
+      openDatabase({ path, busyTimeoutMs: 20000, migrations: [...MIGRATIONS, { version: 2, sql: slow }] });
+    `);
+    const processes = Array.from({ length: 4 }, () => start(path, gate));
+    await Promise.all(processes.map((process) => printed(process, 1)));
+    writeFileSync(gate, "");
+    await Promise.all(processes.map((process) => process.ended));
+    expect(() => open(path)).toThrow(expect.objectContaining({ code: "store_newer" }));
+  });
+
   test("a writer waits for another process that writes for 3 seconds, and succeeds", async () => {
     const path = join(tempDir(), "ao.db");
     const store = open(path);
