@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type MemoryRun, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
@@ -35,22 +36,21 @@ function memoryWorld(): RuntimeWorld {
 
 function tmuxWorld(): RuntimeWorld {
   const server = tmuxServer();
+  const signs = tempDir();
+  const goSign = ({ launchId }: { readonly launchId: string }) => join(signs, launchId);
   return {
     runtime: tmuxRuntime({ socketPath: server.socketPath, processes: systemProcessTable() }),
     nowhere: join(tempDir(), "nowhere"),
-    spec: ({ says = [], exitsWith }, patch = {}) =>
-      aRuntimeSpec({
-        argv: [
-          "/bin/sh",
-          "-c",
-          `printf '%s\\n' "$@"; ${exitsWith === undefined ? "trap 'exit 3' USR2; while :; do sleep 0.02; done" : `exit ${exitsWith}`}`,
-          "agent",
-          ...says,
-        ],
-        ...patch,
-      }),
-    endAgent: ({ process: agent }, how) => {
-      if (agent !== null) process.kill(agent.pid, how === "killed" ? "SIGKILL" : "SIGUSR2");
+    spec({ says = [], exitsWith }, patch = {}) {
+      const spec = aRuntimeSpec(patch);
+      const then =
+        exitsWith === undefined ? 'until [ -e "$0" ]; do sleep 0.02; done; exit 3' : `exit ${exitsWith}`;
+      const script = `printf '%s\\n' "$@"; ${then}`;
+      return { ...spec, argv: ["/bin/sh", "-c", script, goSign(spec), ...says] };
+    },
+    endAgent(target, how) {
+      if (how === "exits") writeFileSync(goSign(target), "");
+      else if (target.process !== null) process.kill(target.process.pid, "SIGKILL");
     },
     loseAll: () => void server.tmux("kill-server"),
     remains: ({ sessionId, launchId, launchDir }) => [

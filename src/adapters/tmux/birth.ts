@@ -95,7 +95,8 @@ async function deadPane(deps: TmuxDeps, socketPath: string, pane: PaneRow): Prom
   for (;;) {
     const row = (await findPane(deps, socketPath, pane)) ?? pane;
     const waitedMs = performance.now() - startedMs;
-    if (hasEnding(row) || waitedMs >= STATUS_LAG_MS) return row;
+    // The status may be there before the last output has been read; a dead pane has been read to its end.
+    if ((row.dead && hasEnding(row)) || waitedMs >= STATUS_LAG_MS) return row;
     if (!hasReaped && waitedMs >= REAP_AFTER_MS) {
       hasReaped = true;
       await deps.run(socketPath, reapArgs());

@@ -54,11 +54,15 @@ export function launchScript(
 ): string {
   const workspace = quote(spec.workspacePath);
   const environment = quote(environmentPath);
+  const program = quote(spec.argv[0] ?? "");
   return `#!/bin/sh
 cd -P -- ${workspace} 2>/dev/null && [ "$(pwd -P)" = ${workspace} ] || {
-  rm -f -- ${environment}
   echo ${quote(NO_WORKSPACE_MARKER)}
   exit ${NO_WORKSPACE_STATUS}
+}
+[ -x ${program} ] || {
+  printf '%s\\n' ${quote(`ao: ${spec.argv[0]} cannot be run`)}
+  exit 127
 }
 ao_environment=$(cat -- ${environment} && rm -f -- ${environment}) || exit 98
 unset ${[...SERVER_VARIABLES, "LC_ALL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"].join(" ")}

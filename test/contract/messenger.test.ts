@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import { memoryMessenger } from "../../src/adapters/memory/messenger.ts";
+import { systemClock } from "../../src/adapters/node/system-clock.ts";
+import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import { tmuxMessenger } from "../../src/adapters/tmux/tmux-messenger.ts";
+import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
+import type { HookEvent } from "../../src/domain/facts.ts";
+import type { MessageTarget } from "../../src/ports/messenger.ts";
+import { aProcess, aRuntimeHandle } from "../support/builders.ts";
+import { rawAgent, type StubAgent } from "../support/stub-agents.ts";
+import { aRuntimeSpec, tmuxServer } from "../support/tmux-server.ts";
+import { type Listener, type MessengerWorld, messengerContract } from "./messenger.contract.ts";
+
+function memoryWorld(): MessengerWorld {
+  const messenger = memoryMessenger();
+  return {
+    messenger,
+    async agent(listener, receipts = true) {
+      const { sessionId, launchId } = aRuntimeSpec();
+      messenger.setListener(sessionId, listener);
+      return { sessionId, launchId, handle: aRuntimeHandle(), process: aProcess(), receipts };
+    },
+    heard: ({ sessionId }) =>
+      messenger.sent.filter(({ target }) => target.sessionId === sessionId).map(({ text }) => text),
+  };
+}
+
+function submissions(agent: StubAgent | undefined): readonly string[] {
+  return agent?.received().toString().split("\r").slice(0, -1) ?? [];
+}
+
+function tmuxWorld(): MessengerWorld {
+  const server = tmuxServer();
+  const processes = systemProcessTable();
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, processes });
+  const stubs = new Map<string, StubAgent>();
+  const answering: MessageTarget[] = [];
+  const heard = ({ sessionId }: { readonly sessionId: string }) => submissions(stubs.get(sessionId));
+  // Stands for agents with hooks: whatever was submitted to one is told by an event of its own.
+  const pending = async () =>
+    answering.flatMap(({ sessionId, launchId }) =>
+      heard({ sessionId }).map((body, index): HookEvent => {
+        const id = `${launchId}-${index}`;
+        return { id, sessionId, launchId, agent: "stub", event: "submit", atMs: 0, body };
+      }),
+    );
+  const act: Record<Listener, (target: MessageTarget) => Promise<void>> = {
+    answers: async (target) => void answering.push(target),
+    deaf: async () => undefined,
+    refuses: async ({ handle }) => void server.tmux("select-pane", "-d", "-t", handle.paneId),
+    gone: (target) => runtime.destroy(target),
+  };
+  return {
+    messenger: tmuxMessenger({
+      processes,
+      inbox: { pending },
+      clock: systemClock(),
+      submittedText: ({ body }) => body,
+    }),
+    async agent(listener, receipts = true) {
+      const stub = rawAgent();
+      const spec = aRuntimeSpec({ argv: stub.argv });
+      const target = { ...spec, ...(await runtime.create(spec)), receipts };
+      stubs.set(spec.sessionId, stub);
+      await expect.poll(() => stub.isReady(), { timeout: 20_000 }).toBe(true);
+      await act[listener](target);
+      return target;
+    },
+    heard,
+  };
+}
+
+messengerContract("memory", memoryWorld);
+messengerContract("tmux", tmuxWorld);
