@@ -25,13 +25,18 @@ describe("an observation", () => {
     expect(await world.deps.inbox.pending()).toEqual([]);
   });
 
-  test("writes nothing when there is no news", async () => {
+  test("writes nothing, and keeps no other writer waiting, when there is no news", async () => {
     const world = aWorld();
     await world.spawn();
     await world.hear(ID, "active");
     await observeSessions(world.deps);
     const before = world.deps.store.list();
-    expect(await observeSessions(world.deps)).toMatchObject({ changed: [], lookFailures: [] });
+    const transaction = () => {
+      throw new Error("a transaction for no news");
+    };
+    const store = { ...world.deps.store, transaction };
+    const seen = await observeSessions({ ...world.deps, store });
+    expect(seen).toMatchObject({ changed: [], lookFailures: [] });
     expect(world.deps.store.list()).toEqual(before);
   });
 

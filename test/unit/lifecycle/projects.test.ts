@@ -77,6 +77,28 @@ describe("the project of a command", () => {
     expect(listProjects(world.deps)).toHaveLength(2);
   });
 
+  test.each<[string, Parameters<typeof aProject>[0], string]>([
+    [
+      "finds the one that another command registered meanwhile",
+      { id: "shop", repositoryPath: "/repo/web-shop" },
+      "shop",
+    ],
+    ["takes the next id when another command took it meanwhile", { id: "web-shop" }, "web-shop-2"],
+  ])("%s", async (_name, overrides, expected) => {
+    const world = aWorldWithShop();
+    const store: World["deps"]["store"] = {
+      ...world.deps.store,
+      transaction(work) {
+        world.deps.store.insertProject(aProject(overrides));
+        return world.deps.store.transaction(work);
+      },
+    };
+    const request = { flag: null, cwd: "/repo/web-shop", config: [], ensure: true } as const;
+    const { project } = await resolveProject({ ...world.deps, store }, request);
+    expect(project.id).toBe(expected);
+    expect(store.projectOfRepository("/repo/web-shop")?.id).toBe(expected);
+  });
+
   test("gets another id when the folder's name is that of another project", async () => {
     const world = aWorld();
     world.repositories.add({ path: "/other/app", bare: false, defaultBranch: null });
