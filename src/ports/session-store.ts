@@ -11,11 +11,17 @@ export interface SessionStore {
   /** Runs `work` alone among all writers of all processes; a throw undoes all its writes. Not nested. */
   transaction<Result>(work: () => Result): Result;
 
-  /** The next number for a prefix, from 1. Durable at once; never given twice, not even after a crash. */
+  /**
+   * The next number for a prefix, from 1 and above every session of that prefix. Durable at once; never
+   * given twice, not even after a crash. Not inside a transaction, which could undo it.
+   */
   allocateSessionNumber(prefix: string): number;
 
   get(id: SessionId): SessionRecord | undefined;
-  /** All sessions, of one project when given, by creation and then by number. */
+  /**
+   * All sessions, of one project when given, by creation, then by number, then by id. One row that cannot be
+   * read fails the call with `store_corrupt`: a list without it would be a lie.
+   */
   list(projectId?: ProjectId): readonly SessionRecord[];
   /** Adds a row. False when the id is taken; nothing changed then. */
   insert(record: SessionRecord): boolean;
