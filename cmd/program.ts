@@ -38,6 +38,7 @@ const ENTRIES: readonly Entry[] = [
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).doctorCommand },
   { names: ["completion"], load: async () => (await import("./commands/completion.ts")).completionCommand },
   { names: ["__complete"], load: async () => (await import("./commands/complete.ts")).completeCommand },
+  { names: ["demo"], load: async () => (await import("./commands/demo.ts")).demoCommand },
   { names: ["session"], load: async () => (await import("./commands/session.ts")).sessionCommand },
 ];
 

@@ -1,6 +1,9 @@
 import { execa } from "execa";
+import type { Paint } from "../color.ts";
+import type { Io } from "../io.ts";
+import { quoted } from "../quote.ts";
 
-export interface DemoResult {
+interface DemoResult {
   readonly exitCode: number;
   readonly stdout: string;
 }
@@ -18,43 +21,30 @@ export interface DemoShell {
 interface DemoShellOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly color: boolean;
-  readonly write: (text: string) => void;
-}
-
-const WORTH_QUOTING = /[^A-Za-z0-9_./:=@-]/;
-
-function quoted(arg: string): string {
-  return WORTH_QUOTING.test(arg) ? `"${arg}"` : arg;
+  readonly io: Pick<Io, "stdout">;
+  readonly paint: Paint;
 }
 
 /** A shell whose every command is the CLI that runs the demo itself. */
-export function demoShell({ cwd, env, color, write }: DemoShellOptions): DemoShell {
-  const paint = (code: string, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
+export function demoShell({ cwd, env, io, paint }: DemoShellOptions): DemoShell {
   const [script = ""] = process.argv.slice(1);
 
   async function run(args: readonly string[], input = ""): Promise<DemoResult & { readonly all: string }> {
-    const result = await execa(process.execPath, [script, ...args], {
-      cwd,
-      env,
-      extendEnv: false,
-      input,
-      all: true,
-      reject: false,
-      timeout: 60_000,
-    });
+    const options = { cwd, env, extendEnv: false, input, all: true, reject: false, timeout: 60_000 } as const;
+    const result = await execa(process.execPath, [script, ...args], options);
     return { exitCode: result.exitCode ?? 1, stdout: result.stdout, all: result.all };
   }
 
   return {
     run,
     async show(args, input) {
-      write(`\n${paint("1", `$ ao ${args.map(quoted).join(" ")}`)}\n`);
       const result = await run(args, input);
-      if (result.all !== "") write(`${result.all}\n`);
-      if (result.exitCode !== 0) write(`${paint("2", `(exit code ${result.exitCode})`)}\n`);
+      const lines = [`\n${paint("bold", `$ ao ${args.map(quoted).join(" ")}`)}`];
+      if (result.all !== "") lines.push(result.all);
+      if (result.exitCode !== 0) lines.push(paint("dim", `(exit code ${result.exitCode})`));
+      io.stdout.write(`${lines.join("\n")}\n`);
       return result;
     },
-    say: (text) => write(`\n${paint("36", text)}\n`),
+    say: (text) => void io.stdout.write(`\n${paint("cyan", text)}\n`),
   };
 }

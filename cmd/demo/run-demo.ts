@@ -2,6 +2,9 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import type { Paint } from "../color.ts";
+import type { Io } from "../io.ts";
+import { quoted } from "../quote.ts";
 import { DEMO_ISSUES, type DemoIssue } from "./demo-issues.ts";
 import { type DemoShell, demoShell } from "./demo-shell.ts";
 import { throwawayRepository } from "./throwaway-repository.ts";
@@ -12,9 +15,9 @@ const TURN_TIMEOUT_MS = 20_000;
 export interface DemoOptions {
   /** Leaves the repository and two live sessions to play with. */
   readonly keep: boolean;
-  readonly color: boolean;
-  readonly live: boolean;
-  readonly write: (text: string) => void;
+  readonly io: Io;
+  readonly paint: Paint;
+  readonly isInterrupted: () => boolean;
 }
 
 interface Stage extends DemoOptions {
@@ -25,8 +28,8 @@ interface Stage extends DemoOptions {
 }
 
 /** The caller's environment without what would lead the demo to the caller's own sessions and settings. */
-function demoEnvironment(root: string): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^(AO_|TMUX|GIT_)/.test(name));
+function demoEnvironment(root: string, { env }: Io): NodeJS.ProcessEnv {
+  const own = Object.entries(env).filter(([name]) => !/^(AO_|TMUX|GIT_)/.test(name));
   return {
     ...Object.fromEntries(own),
     AO_DATA_DIR: join(root, "data"),
@@ -38,9 +41,9 @@ function demoEnvironment(root: string): NodeJS.ProcessEnv {
 async function openStage(options: DemoOptions): Promise<Stage> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "ao-demo-")));
   const repository = join(root, "shop");
-  const env = demoEnvironment(root);
+  const env = demoEnvironment(root, options.io);
   await throwawayRepository(repository, env);
-  const shell = demoShell({ cwd: repository, env, color: options.color, write: options.write });
+  const shell = demoShell({ cwd: repository, env, io: options.io, paint: options.paint });
   return { ...options, root, repository, env, shell };
 }
 
@@ -96,7 +99,9 @@ async function closingTable(stage: Stage): Promise<void> {
       "one for each live session",
     ],
   ] as const;
-  for (const [what, count, note] of rows) stage.write(`  ${what.padEnd(14)} ${count.padStart(3)}  ${note}\n`);
+  for (const [what, count, note] of rows) {
+    stage.io.stdout.write(`  ${what.padEnd(14)} ${count.padStart(3)}  ${note}\n`);
+  }
 }
 
 async function play(stage: Stage): Promise<void> {
@@ -159,8 +164,11 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     return;
   }
   stage.shell.say("Left to play with:");
-  options.write(`  cd ${stage.repository}\n`);
-  options.write(`  export AO_DATA_DIR=${stage.env["AO_DATA_DIR"]}\n`);
-  options.write("  ao list\n");
-  options.write(`When done: ao kill the sessions, then rm -rf ${stage.root}\n`);
+  const lines = [
+    `  cd ${quoted(stage.repository)}`,
+    `  export AO_DATA_DIR=${quoted(join(stage.root, "data"))}`,
+    "  ao list",
+    `When done: ao kill the sessions, then rm -rf ${quoted(stage.root)}`,
+  ];
+  options.io.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -1,4 +1,5 @@
 import { AoError } from "../../src/domain/errors.ts";
+import type { Io } from "../io.ts";
 import type { DemoShell } from "./demo-shell.ts";
 
 export interface Watched {
@@ -9,10 +10,9 @@ export interface Watched {
 
 interface WatchOptions {
   readonly shell: DemoShell;
+  readonly io: Pick<Io, "stdout">;
   readonly isDone: (sessions: readonly Watched[]) => boolean;
-  /** Lines are drawn again in place instead of one after the other. */
-  readonly live: boolean;
-  readonly write: (text: string) => void;
+  readonly isInterrupted: () => boolean;
   readonly timeoutMs: number;
 }
 
@@ -28,17 +28,17 @@ function line({ id, title, status }: Watched): string {
 }
 
 /** Draws the sessions: all of them over the last drawing on a terminal, else only those that changed. */
-function painter({ live, write }: Pick<WatchOptions, "live" | "write">) {
+function statusPainter({ stdout }: Pick<Io, "stdout">) {
   let before: readonly Watched[] = [];
   let drawn = 0;
   return (sessions: readonly Watched[]) => {
     const changed = sessions.filter((s) => before.find((b) => b.id === s.id)?.status !== s.status);
     before = sessions;
-    if (!live) {
-      for (const session of changed) write(`${line(session)}\n`);
+    if (stdout.isTTY !== true) {
+      for (const session of changed) stdout.write(`${line(session)}\n`);
     } else if (changed.length > 0) {
       const up = drawn > 0 ? `\u001b[${drawn}A\u001b[J` : "";
-      write(`${up}${sessions.map((session) => `${line(session)}\n`).join("")}`);
+      stdout.write(`${up}${sessions.map((session) => `${line(session)}\n`).join("")}`);
       drawn = sessions.length;
     }
   };
@@ -47,15 +47,16 @@ function painter({ live, write }: Pick<WatchOptions, "live" | "write">) {
 /**
  * Shows the statuses as they change until `isDone`.
  *
- * @throws AoError internal when `timeoutMs` passed before that.
+ * @throws AoError internal when `timeoutMs` passed before that, interrupted when a signal came.
  */
 export async function watchStatuses(options: WatchOptions): Promise<void> {
-  const paint = painter(options);
+  const paint = statusPainter(options.io);
   const deadlineMs = Date.now() + options.timeoutMs;
   for (;;) {
     const sessions = await readSessions(options.shell);
     paint(sessions);
     if (options.isDone(sessions)) return;
+    if (options.isInterrupted()) throw new AoError("interrupted", "the demo was interrupted");
     if (Date.now() > deadlineMs) throw new AoError("internal", "the demo's agents did not come to rest");
   }
 }
