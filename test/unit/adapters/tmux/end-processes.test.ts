@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
+import { endProcesses } from "../../../../src/adapters/tmux/end-processes.ts";
+import { launchId } from "../../../support/builders.ts";
+
+const id = launchId("launch-1");
+const environment = { AO_LAUNCH_ID: "launch-1" };
+
+describe("endProcesses", () => {
+  test("the agent, its children and what carries its mark get TERM, and that is enough", async () => {
+    const table = memoryProcessTable();
+    const agent = table.add();
+    const child = table.add({ parentPid: agent.pid });
+    const marked = table.add({ environment });
+    const stranger = table.add({ environment: { AO_LAUNCH_ID: "launch-2" } });
+    expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
+    expect(table.sent.map(({ identity, signal }) => [identity.pid, signal])).toEqual(
+      expect.arrayContaining([agent, child, marked].map(({ pid }) => [pid, "SIGTERM"])),
+    );
+    expect(table.sent.map(({ identity }) => identity.pid)).not.toContain(stranger.pid);
+  });
+
+  test("a pid that belongs to another process by now is never signalled", async () => {
+    const table = memoryProcessTable();
+    const agent = table.add();
+    table.kill(agent.pid);
+    table.add({ pid: agent.pid });
+    expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
+    expect(table.sent).toEqual([]);
+  });
+
+  test("what ignores TERM is killed, each process once by each signal", async () => {
+    const table = memoryProcessTable();
+    const agent = table.add({ survives: ["SIGTERM"] });
+    expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
+    expect(table.sent.map(({ signal }) => signal)).toEqual(["SIGTERM", "SIGKILL"]);
+  });
+
+  test("nothing is signalled when the system would not tell", async () => {
+    const table = memoryProcessTable();
+    const agent = table.add();
+    table.failWith("no /proc");
+    await expect(endProcesses(table, { root: agent, launchId: id })).rejects.toMatchObject({
+      code: "runtime_unavailable",
+    });
+    expect(table.sent).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { PANE_FORMAT, type PaneRow, parsePaneList } from "../../../../src/adapters/tmux/pane-list.ts";
+
+const END = "ao-server\t4711\t3.3a\n";
+
+const alive: PaneRow = {
+  sessionId: "$3",
+  paneId: "%4",
+  serverPid: 4711,
+  panePid: 5000,
+  dead: false,
+  exitStatus: null,
+  signal: null,
+  lastOutputAtMs: 1_700_000_000_000,
+  inputOff: false,
+  launchId: "launch-1",
+};
+
+describe("parsePaneList", () => {
+  test.each<[string, string, Partial<PaneRow>]>([
+    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\tlaunch-1", {}],
+    ["exited with 7", "$3\t%4\t4711\t5000\t1\t7\t\t1700000000\t0\tlaunch-1", { dead: true, exitStatus: 7 }],
+    ["exited with 0", "$3\t%4\t4711\t5000\t1\t0\t\t1700000000\t0\tlaunch-1", { dead: true, exitStatus: 0 }],
+    [
+      "killed, by number",
+      "$3\t%4\t4711\t5000\t1\t\t9\t1700000000\t0\tlaunch-1",
+      { dead: true, signal: "SIGKILL" },
+    ],
+    [
+      "killed, by name",
+      "$3\t%4\t4711\t5000\t1\t\tkill\t1700000000\t0\tlaunch-1",
+      { dead: true, signal: "SIGKILL" },
+    ],
+    ["killed, status unknown yet", "$3\t%4\t4711\t5000\t1\t\t\t1700000000\t0\tlaunch-1", { dead: true }],
+    ["closed to input", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t1\tlaunch-1", { inputOff: true }],
+    ["somebody else's", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t", { launchId: "" }],
+    ["silent so far", "$3\t%4\t4711\t5000\t0\t\t\t\t0\tlaunch-1", { lastOutputAtMs: null }],
+  ])("a pane that is %s", (_name, line, patch) => {
+    expect(parsePaneList(`${line}\n${END}`)).toEqual({
+      serverPid: 4711,
+      serverVersion: "3.3a",
+      panes: [{ ...alive, ...patch }],
+    });
+  });
+
+  test("a server without panes is an answer", () => {
+    expect(parsePaneList(END)?.panes).toEqual([]);
+  });
+
+  const line = "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\tlaunch-1\n";
+  test.each([
+    ["nothing", ""],
+    ["no end", line],
+    ["half a line", `${line}$5\t%6\t47`],
+    ["a line with too few fields", `$3\t%4\t4711\n${END}`],
+    ["tabs turned into underscores", line.replaceAll("\t", "_") + END],
+    ["a pid that is none", line.replace("4711", "") + END],
+    ["another program's words", `Usage: tmux [options]\n${END}`],
+    ["an end that is cut short", `${line}ao-server\t47`],
+  ])("%s is no answer", (_name, output) => {
+    expect(parsePaneList(output)).toBeUndefined();
+  });
+
+  test("no proper part of an answer is taken for the whole", () => {
+    const answer = `${line}${line.replaceAll("4", "6")}${END}`;
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: answer.length - 2 }), (length) => {
+        const part = parsePaneList(answer.slice(0, length));
+        expect(part === undefined || part.panes.length === 2).toBe(true);
+      }),
+    );
+  });
+
+  test("the format asks for nothing that a user could have written", () => {
+    expect(PANE_FORMAT).not.toMatch(/title|name|path|command/);
+  });
+});

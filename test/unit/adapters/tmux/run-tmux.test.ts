@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { classifyRefusal, serverEnvironment, tmuxRunner } from "../../../../src/adapters/tmux/run-tmux.ts";
+import { fakeTmux } from "../../../support/tmux-server.ts";
+
+test.each([
+  ["no server running on /tmp/s", "no_server"],
+  ["error connecting to /tmp/s (No such file or directory)", "no_server"],
+  ["error connecting to /tmp/s (Connection refused)", "no_server"],
+  ["error connecting to /tmp/s (Permission denied)", "other"],
+  ["error connecting to /tmp/s (File name too long)", "other"],
+  ["error connecting to /tmp/s (Resource temporarily unavailable)", "other"],
+  ["lost server", "server_lost"],
+  ["server exited unexpectedly", "server_lost"],
+  ["server exited", "server_lost"],
+  ["duplicate session: app-1", "duplicate_session"],
+  ["can't find pane: %4", "other"],
+  ["protocol version mismatch (client 8, server 7)", "other"],
+  ["command too long", "other"],
+])("%j is %s", (stderr, refusal) => {
+  expect(classifyRefusal(`${stderr}\n`)).toBe(refusal);
+});
+
+test("the server gets no secrets, no other tmux and a UTF-8 locale", () => {
+  const env = {
+    PATH: "/bin",
+    HOME: "/h",
+    API_KEY: "s",
+    TMUX: "/x,1,0",
+    TMUX_TMPDIR: "/y",
+    AO_LAUNCH_ID: "z",
+    LC_ALL: "POSIX",
+  };
+  expect(serverEnvironment(env)).toEqual({ PATH: "/bin", HOME: "/h", LC_ALL: "C.UTF-8" });
+});
+
+describe("tmuxRunner", () => {
+  const run = (script: string, timeoutMs = 5000) =>
+    tmuxRunner({ tmuxPath: fakeTmux(script), timeoutMs })("/nowhere", ["list-panes"]);
+
+  test.each([
+    ["the answer", "echo answer", { kind: "ok", stdout: "answer\n" }],
+    [
+      "a refusal",
+      "echo 'lost server' >&2; exit 1",
+      { kind: "refused", refusal: "server_lost", message: "lost server" },
+    ],
+    ["a failure without words", "exit 3", { kind: "failed" }],
+    ["a crash", "kill -9 $$", { kind: "failed" }],
+  ])("%s is passed on", async (_name, script, expected) => {
+    expect(await run(script)).toMatchObject(expected);
+  });
+
+  test.each([
+    ["hangs", "exec sleep 60"],
+    ["hangs with a child that holds its output", "sleep 3"],
+    ["hangs and does not listen to TERM", "trap '' TERM; while :; do sleep 0.1; done"],
+  ])("a tmux that %s is given up after the timeout", async (_name, script) => {
+    expect(await run(script, 200)).toEqual({ kind: "failed", cause: "tmux did not answer within 200 ms" });
+  });
+
+  test("a tmux that is not there is told apart", async () => {
+    const nowhere = { env: { PATH: "/nonexistent" } };
+    expect(await tmuxRunner(nowhere)("/nowhere", ["list-panes"])).toMatchObject({ kind: "missing" });
+    expect(await tmuxRunner({ tmuxPath: "/nonexistent/tmux" })("/n", [])).toMatchObject({ kind: "missing" });
+  });
+
+  test("it runs with the socket that was named, and in no one's working directory", async () => {
+    const answer = await run('echo "$@"; pwd; env');
+    expect(answer).toMatchObject({
+      kind: "ok",
+      stdout: expect.stringMatching(/^-u -S \/nowhere list-panes\n\/\n/),
+    });
+  });
+});
