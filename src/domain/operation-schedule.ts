@@ -1,0 +1,24 @@
+import type { LeasedState, PreparedState } from "./operation.ts";
+
+/** How long a claim holds without a sign of its owner. */
+export const LEASE_MS = 30_000;
+
+const LONGEST_BACKOFF_MS = 256_000;
+
+/** How long to wait after attempt `attempt` (from 1): 1 s, then twice as long each time, 256 s at most. */
+export function backoffMs(attempt: number): number {
+  return Math.min(1_000 * 2 ** Math.max(0, attempt - 1), LONGEST_BACKOFF_MS);
+}
+
+/**
+ * Whether its time has come. No wait is longer than the longest backoff, so one that seems to be shows a
+ * clock that was set back, and is over.
+ */
+export function isDue({ nextAttemptAtMs }: PreparedState, nowMs: number): boolean {
+  return nextAttemptAtMs <= nowMs || nextAttemptAtMs > nowMs + LONGEST_BACKOFF_MS;
+}
+
+/** Whether its owner was silent for too long. After a clock was set back it is not: an owner may be at work. */
+export function isExpired({ expiresAtMs }: LeasedState, nowMs: number): boolean {
+  return expiresAtMs <= nowMs;
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { isFinished, isLeased, type Operation, parseOperationId } from "../../../src/domain/operation.ts";
+import { T0_MS } from "../../support/builders.ts";
+import { aLeasedOperation, anOperation, anOperationIn } from "../../support/operations.ts";
+
+describe("parseOperationId", () => {
+  test("a UUID in lower case is one", () => {
+    const text = "01234567-89ab-8def-8123-456789abcdef";
+    expect(parseOperationId(text)).toBe(text);
+  });
+
+  test.each([
+    "",
+    "app-1",
+    "01234567-89AB-8def-8123-456789abcdef",
+    "01234567-89ab-8def-8123-456789abcdef\n",
+    " 01234567-89ab-8def-8123-456789abcdef",
+    "0123456789ab8def8123456789abcdef",
+    "01234567-89ab-8def-8123-456789abcdeg",
+  ])("%j is none", (text) => {
+    expect(parseOperationId(text)).toBeUndefined();
+  });
+});
+
+describe("a state", () => {
+  test.each<[Operation, boolean, boolean]>([
+    [anOperation(), false, false],
+    [aLeasedOperation(), true, false],
+    [anOperationIn({ kind: "completed", result: null, completedAtMs: T0_MS }), false, true],
+    [anOperationIn({ kind: "failed", error: { code: "internal", message: "" }, result: null }), false, true],
+  ])("$state.kind is leased or finished or neither", (operation, leased, finished) => {
+    expect([isLeased(operation), isFinished(operation)]).toEqual([leased, finished]);
+  });
+});
