@@ -2,6 +2,7 @@ import { activityFromOutput } from "../domain/activity.ts";
 import { assertNever } from "../domain/assert-never.ts";
 import type { ActivitySignal, HookEvent, RuntimeObservation } from "../domain/facts.ts";
 import type { LaunchId } from "../domain/ids.ts";
+import { keepSame } from "../domain/keep-same.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { Agent } from "../ports/agent.ts";
 import { eventsOf, type Facts, isOfLaunch, type ObserveDeps } from "./gather-facts.ts";
@@ -30,18 +31,19 @@ export function foldFacts(
   record: SessionRecord,
 ): SessionRecord {
   const context = { nowMs: facts.takenAtMs, digest: deps.ids.digest };
-  return factsOf(deps, facts, record).reduce((folded: SessionRecord, fact) => {
+  const folded = factsOf(deps, facts, record).reduce((sofar: SessionRecord, fact) => {
     switch (fact.kind) {
       case "activity":
-        return afterSignal(folded, fact.signal, context.nowMs);
+        return afterSignal(sofar, fact.signal, context.nowMs);
       case "conversation":
-        return afterNaming(folded, fact);
+        return afterNaming(sofar, fact);
       case "look":
-        return afterLook(folded, fact, context);
+        return afterLook(sofar, fact, context);
       default:
         return assertNever(fact);
     }
   }, record);
+  return keepSame(record, folded);
 }
 
 function heardFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord): readonly Fact[] {

@@ -1,4 +1,5 @@
 import { assertNever } from "../domain/assert-never.ts";
+import type { HookEvent } from "../domain/facts.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
@@ -12,6 +13,9 @@ import {
   type ObserveDeps,
 } from "./gather-facts.ts";
 import { type Change, type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
+
+/** How long a message's sender, which looks every few milliseconds, can find its receipt. */
+const RECEIPT_KEPT_MS = 30_000;
 
 export interface ObserveResult {
   /** The sessions asked for as they now stand, in the order asked for, or by creation. */
@@ -32,14 +36,17 @@ export async function observeSessions(deps: ObserveDeps, ids?: readonly SessionI
   return { ...(await saveFacts(deps, facts)), lookFailures: lookFailures(facts) };
 }
 
-/** Saves what was gathered, then removes the events that were of use. Saving the same twice changes nothing. */
+/**
+ * Saves what was gathered, then removes the events that are of no more use. Saving the same events twice
+ * changes nothing, so those that a message under way may wait for stay a while.
+ */
 export async function saveFacts(
   deps: ObserveDeps,
   facts: Facts,
 ): Promise<Pick<ObserveResult, "sessions" | "changed">> {
   const manager = lifecycleManager(deps);
   const saved = facts.records.map((record) => saveRecord(deps, facts, { record, manager }));
-  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(facts, record)));
+  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(deps, facts, record)));
   return {
     sessions: saved.map(({ record }) => record),
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
@@ -75,9 +82,17 @@ function saveFact(manager: LifecycleManager, id: SessionId, fact: Fact): Change 
   }
 }
 
-/** A terminal session may be on its way back: what its next launch says is not lost then. */
-function spentEvents(facts: Facts, record: SessionRecord): readonly string[] {
+function spentEvents(deps: ObserveDeps, facts: Facts, record: SessionRecord): readonly string[] {
+  const isOver = isTerminal(record.lifecycle);
+  const confirms = deps.agents.get(record.metadata.agent)?.capabilities.receipts === true;
+  // A terminal session may be on its way back: what its next launch says is not lost then.
+  const isSpent = (event: HookEvent) =>
+    isOfLaunch(event, record) ? isOver || !confirms || isStale(event, facts.takenAtMs) : !isOver;
   return eventsOf(facts, record)
-    .filter((event) => isOfLaunch(event, record) || !isTerminal(record.lifecycle))
+    .filter(isSpent)
     .map(({ id }) => id);
+}
+
+function isStale({ atMs }: HookEvent, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) > RECEIPT_KEPT_MS;
 }

@@ -7,10 +7,11 @@ import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
 const ID = sessionId("app-1");
+const NO_RECEIPTS = { capabilities: { receipts: false } };
 
 describe("an observation", () => {
   test("saves events and look, then removes the events", async () => {
-    const world = aWorld();
+    const world = aWorld(NO_RECEIPTS);
     await world.spawn();
     await world.spawn({ issueId: "43" });
     await world.hear(ID, "active");
@@ -53,8 +54,33 @@ describe("an observation", () => {
     expect(world.row(ID).lifecycle.activity).toEqual(first.activity);
   });
 
-  test("of some sessions leaves the others and their events alone; unknown ids are left out", async () => {
+  test("leaves a receipt to the sender that waits for it, 30 s, without counting it again", async () => {
     const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "submit", { body: "hello" });
+    await world.hear(ID, "ready");
+    await observeSessions(world.deps);
+    const first = world.row(ID);
+    expect(first.lifecycle.session.state).toBe("idle");
+    world.clock.advance(30_000);
+    expect((await observeSessions(world.deps)).changed).toEqual([]);
+    expect(await world.deps.inbox.pending()).toHaveLength(2);
+    world.clock.advance(1);
+    await observeSessions(world.deps);
+    expect(await world.deps.inbox.pending()).toEqual([]);
+    expect(world.row(ID)).toEqual(first);
+  });
+
+  test("does not keep an event for ever whose time lies far ahead", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "submit", { atMs: world.clock.nowMs() + 1e9 });
+    await observeSessions(world.deps);
+    expect(await world.deps.inbox.pending()).toEqual([]);
+  });
+
+  test("of some sessions leaves the others and their events alone; unknown ids are left out", async () => {
+    const world = aWorld(NO_RECEIPTS);
     await world.spawn();
     await world.spawn({ issueId: "43" });
     await world.hear(ID, "active");

@@ -38,7 +38,6 @@ describe("a message", () => {
     const world = await aWorkingWorld();
     await send(world);
     expect(world.row(ID).lifecycle.session.state).toBe("working");
-    expect(await world.deps.inbox.pending()).toEqual([]);
   });
 
   test("to an agent that cannot confirm is unconfirmed, and no error", async () => {
