@@ -13,6 +13,8 @@ export interface CommonOptions {
   readonly config?: string;
 }
 
+type Lines = readonly string[];
+
 /** One run of one command: its streams, its flags, and what it opened. */
 export interface Invocation {
   readonly io: Io;
@@ -24,7 +26,7 @@ export interface Invocation {
   /** Opens the store and the adapters; closed when the command ends. Warnings of the configuration are shown. */
   open(access: Access, chosen?: { readonly configPath?: string }): Promise<Ao>;
   /** The result: one JSON value with `--json`, else the lines. */
-  print(value: unknown, lines: () => readonly string[]): void;
+  print(value: unknown, lines: () => Lines | Promise<Lines>): Promise<void>;
   /** A line on stderr for a person; with `--json` nothing. */
   note(text: string): void;
   warn(text: string): void;
@@ -83,9 +85,9 @@ export function beginInvocation({ io, openAo, options, agentArgs }: InvocationRe
       opened.push(ao);
       return withWarnings(ao, warn);
     },
-    print(value, lines) {
+    async print(value, lines) {
+      const text = json ? JSON.stringify(value, null, 2) : (await lines()).join("\n");
       progress.clear();
-      const text = json ? JSON.stringify(value, null, 2) : lines().join("\n");
       if (text !== "") io.stdout.write(`${text}\n`);
     },
     note,

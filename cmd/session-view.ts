@@ -48,7 +48,12 @@ interface SessionTableOptions {
 }
 
 /** Sessions as aligned columns under a header. */
-export function sessionTable({ records, nowMs, paint, width }: SessionTableOptions): readonly string[] {
+export function sessionTable({
+  records,
+  nowMs,
+  paint,
+  width,
+}: SessionTableOptions): Promise<readonly string[]> {
   const rows = records.map((record) => [
     record.id,
     statusCell(record),

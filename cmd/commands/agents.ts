@@ -54,7 +54,7 @@ async function agents(invocation: Invocation): Promise<undefined> {
   const rows = await Promise.all(
     known.map(async (agent) => rowOf(agent, await agent.check(path), defaultAgent)),
   );
-  invocation.print({ data: rows }, () =>
+  await invocation.print({ data: rows }, () =>
     table({
       header: ["AGENT", "INSTALLED", "DEFAULT", "CAN"],
       rows: rows.map((row) => [

@@ -85,7 +85,7 @@ async function batchSpawn(
     },
     invocation.isInterrupted,
   );
-  invocation.print(
+  await invocation.print(
     {
       created: created.map((record) => sessionJson(ao, record)),
       skipped,

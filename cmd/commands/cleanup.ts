@@ -40,7 +40,7 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   const { dryRun } = flags;
   const onStep = invocation.progress.step;
   const result = await cleanupSessions(ao.deps, { projectId, dryRun, olderThanMs, onStep });
-  invocation.print(result, () => linesOf(result));
+  await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length + result.skipped.length + result.errors.length === 0) {
     invocation.note("nothing to clean up");

@@ -55,24 +55,27 @@ async function show(invocation: Invocation, flags: { readonly project?: string }
     ...(await rowsOf(config, project)),
   ];
   const projects = config.projects.map(({ id, path, prefix }) => ({ id, path, prefix }));
-  invocation.print({ path: config.path, projectId: project?.id ?? null, values, projects }, () => [
-    `file     ${config.path ?? "none"}`,
-    `project  ${project?.id ?? "none"}`,
-    "",
-    ...table({
-      header: ["KEY", "VALUE", "FROM"],
-      rows: values.map(({ key, value, origin }) => [key, textOf(value), origin]),
-      paint: invocation.paint,
-      width: undefined,
-    }),
-  ]);
+  await invocation.print(
+    { path: config.path, projectId: project?.id ?? null, values, projects },
+    async () => [
+      `file     ${config.path ?? "none"}`,
+      `project  ${project?.id ?? "none"}`,
+      "",
+      ...(await table({
+        header: ["KEY", "VALUE", "FROM"],
+        rows: values.map(({ key, value, origin }) => [key, textOf(value), origin]),
+        paint: invocation.paint,
+        width: undefined,
+      })),
+    ],
+  );
   return undefined;
 }
 
 async function path(invocation: Invocation): Promise<undefined> {
   const ao = await invocation.open("tools");
   const file = ao.configPath();
-  invocation.print({ path: file }, () => (file === null ? [] : [file]));
+  await invocation.print({ path: file }, () => (file === null ? [] : [file]));
   if (file === null) invocation.note("there is no configuration file; every setting has its default");
   return undefined;
 }
@@ -81,7 +84,9 @@ async function validate(invocation: Invocation, file: string | undefined): Promi
   const chosen = file === undefined ? {} : { configPath: resolve(invocation.io.cwd, file) };
   const ao = await invocation.open("tools", chosen);
   const { path: used, warnings } = await ao.config();
-  invocation.print({ path: used, valid: true, warnings }, () => (used === null ? [] : [`${used} is valid`]));
+  await invocation.print({ path: used, valid: true, warnings }, () =>
+    used === null ? [] : [`${used} is valid`],
+  );
   if (used === null) invocation.note("there is no configuration file; every setting has its default");
   return undefined;
 }

@@ -13,7 +13,7 @@ const COLORS = { pass: "green", warn: "yellow", fail: "red" } as const satisfies
 
 async function doctor(invocation: Invocation, flags: { readonly fix: boolean }): Promise<number> {
   const checks = await runChecks(invocation, flags.fix);
-  invocation.print({ checks }, () =>
+  await invocation.print({ checks }, () =>
     checks.flatMap(({ name, status, detail, fix }) => [
       `${invocation.paint(COLORS[status], status.toUpperCase().padEnd(4))}  ${name}: ${printable(detail)}`,
       ...(fix === null ? [] : [`      fix: ${printable(fix)}`]),

@@ -33,7 +33,7 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
   };
   if (names.length === 1 && ids[0] !== undefined) {
     const result = await killSession(ao.deps, ids[0], options);
-    invocation.print(result, () => [lineOf(result)]);
+    await invocation.print(result, () => [lineOf(result)]);
     return undefined;
   }
   const { results, failures } = await forEachOf(
@@ -41,7 +41,7 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
     (id) => killSession(ao.deps, id, options),
     invocation.isInterrupted,
   );
-  invocation.print(results, () => results.map(lineOf));
+  await invocation.print(results, () => results.map(lineOf));
   if (failures.length > 0) throw worstOf(failures, ids.length);
   return undefined;
 }

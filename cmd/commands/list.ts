@@ -35,7 +35,7 @@ async function list(invocation: Invocation, flags: ListFlags): Promise<undefined
     ({ lifecycle }) => flags.includeTerminated || !isTerminal(lifecycle),
   );
   const hidden = sessions.length - shown.length;
-  invocation.print(
+  await invocation.print(
     {
       data: shown.map((record) => sessionJson(ao, record)),
       meta: { hiddenTerminatedCount: hidden, observedAt: isoTime(observedAtMs) },

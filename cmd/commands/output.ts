@@ -56,7 +56,7 @@ async function output(invocation: Invocation, name: string, flags: OutputFlags):
     return undefined;
   }
   const lines = await captureOutput(ao.deps, id, count);
-  invocation.print({ lines }, () => lines.map(printable));
+  await invocation.print({ lines }, () => lines.map(printable));
   return undefined;
 }
 

@@ -44,14 +44,14 @@ async function add(invocation: Invocation, path: string, flags: AddFlags): Promi
     prefix: flags.prefix ?? null,
     defaultBranch: flags.defaultBranch ?? null,
   });
-  invocation.print(projectJson(project), () => linesOf(project, invocation));
+  await invocation.print(projectJson(project), () => linesOf(project, invocation));
   return undefined;
 }
 
 async function list(invocation: Invocation): Promise<undefined> {
   const ao = await invocation.open("existing");
   const projects = listProjects(ao.deps);
-  invocation.print({ data: projects.map(projectJson) }, () =>
+  await invocation.print({ data: projects.map(projectJson) }, () =>
     projects.length === 0
       ? []
       : table({
@@ -72,14 +72,14 @@ async function show(invocation: Invocation, name: string): Promise<undefined> {
   if (!project) {
     throw new AoError("project_not_found", `no project ${JSON.stringify(name)}`, { hint: "ao project list" });
   }
-  invocation.print(projectJson(project), () => linesOf(project, invocation));
+  await invocation.print(projectJson(project), () => linesOf(project, invocation));
   return undefined;
 }
 
 async function remove(invocation: Invocation, name: string): Promise<undefined> {
   const ao = await invocation.open("existing");
   const project = removeProject(ao.deps, name);
-  invocation.print(projectJson(project), () => [`${project.id} is no longer registered`]);
+  await invocation.print(projectJson(project), () => [`${project.id} is no longer registered`]);
   return undefined;
 }
 

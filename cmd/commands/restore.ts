@@ -15,7 +15,7 @@ async function restore(invocation: Invocation, name: string, flags: { readonly f
   const { record, fresh, warnings } = await restoreConfigured(ao, id, options);
   for (const warning of warnings) invocation.warn(warning);
   const how = fresh ? "with a new conversation" : "with its conversation";
-  invocation.print(sessionJson(ao, record), () => [
+  await invocation.print(sessionJson(ao, record), () => [
     `${id} restored ${how} in ${printable(record.metadata.workspacePath)}`,
   ]);
   return undefined;

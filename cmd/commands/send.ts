@@ -40,7 +40,7 @@ async function send(invocation: Invocation, name: string, words: readonly string
   const id = resolveSessionId(ao.deps, name);
   invocation.progress.step(`waiting for ${id} to take the message`);
   const result = await sendMessage(ao.deps, id, text, { timeoutMs });
-  invocation.print(result, () => [`${id}: ${result.state}`]);
+  await invocation.print(result, () => [`${id}: ${result.state}`]);
   if (result.state === "unconfirmed") invocation.note("this agent cannot confirm messages; see: ao output");
   return undefined;
 }

@@ -43,7 +43,7 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
   const session = sessionJson(ao, record);
   // Turns, goals, operations and transcripts are not recorded; readers find their keys all the same.
   const parts = { turns: [], goal: null, operations: [], transcript: null };
-  invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
+  await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
   return undefined;
 }
 

@@ -43,7 +43,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind });
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
-  invocation.print(sessionJson(ao, record), () => linesOf(record));
+  await invocation.print(sessionJson(ao, record), () => linesOf(record));
   if (flags.attach) await attachTo(invocation, ao, record.id);
   return undefined;
 }

@@ -70,6 +70,12 @@ function makeRepository(path: string): string {
   return path;
 }
 
+/** `--json` before what is for the agent. */
+function withJson(argv: readonly string[]): readonly string[] {
+  const cut = argv.indexOf("--");
+  return cut === -1 ? [...argv, "--json"] : [...argv.slice(0, cut), "--json", ...argv.slice(cut)];
+}
+
 function runAo(argv: readonly string[], cwd: string, options: RunOptions & { env: NodeJS.ProcessEnv }) {
   return new Promise<Result>((resolve, reject) => {
     const child = spawn(process.execPath, [AO, ...argv], { cwd, env: options.env, stdio: "pipe" });
@@ -143,7 +149,7 @@ export function aoSandbox(): Ao {
       .join("");
 
   const json: Ao["json"] = async (schema, argv, options) => {
-    const result = await run([...argv, "--json"], options);
+    const result = await run(withJson(argv), options);
     if (result.exitCode !== 0 || result.stderr !== "") {
       throw new Error(`ao ${argv.join(" ")}: exit ${result.exitCode}: ${result.stderr}${result.stdout}`);
     }
@@ -161,7 +167,7 @@ export function aoSandbox(): Ao {
     json,
     tmux,
     async error(argv, options) {
-      const { exitCode, stdout, stderr } = await run([...argv, "--json"], options);
+      const { exitCode, stdout, stderr } = await run(withJson(argv), options);
       if (stdout !== "" || !/^[^\n]+\n$/.test(stderr)) {
         throw new Error(`ao ${argv.join(" ")}: exit ${exitCode}, no one-line error: ${stderr}${stdout}`);
       }
