@@ -42,7 +42,7 @@ export function sessionEnv(dataDir: string): Record<string, string> {
   };
 }
 
-/** What was reported so far, each as `event` or `event:what`, without the ids. */
+/** What was reported so far, nothing before the first event; each as `event` or `event:what`, without the ids. */
 export function reported(dataDir: string): readonly string[] {
   return hookEvents(dataDir).map(({ event, body }) => {
     const { source, prompt, question, outcome, reason } = JSON.parse(body);
@@ -89,16 +89,8 @@ export function startPiped(options: StartOptions) {
     end: () => child.stdin?.end(),
     /** Waits until all of these were reported, in this order and nothing else. */
     expectReports: (expected: readonly string[]) =>
-      expect.poll(() => safely(() => reported(dataDir)), PATIENCE).toEqual(expected),
+      expect.poll(() => reported(dataDir), PATIENCE).toEqual(expected),
+    expectLast: (report: string) => expect.poll(() => reported(dataDir).at(-1), PATIENCE).toBe(report),
     expectOutput: (text: string) => expect.poll(() => output, PATIENCE).toContain(text),
   };
-}
-
-/** Before the first report there is no inbox. */
-function safely(read: () => readonly string[]): readonly string[] {
-  try {
-    return read();
-  } catch {
-    return [];
-  }
 }

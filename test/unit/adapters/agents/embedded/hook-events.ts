@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HookEvent } from "../../../../../src/domain/facts.ts";
 
@@ -15,6 +15,7 @@ function parseEvent(text: string): Omit<HookEvent, "id"> {
 /** The hook events that wait in a data directory, in the order of their names; one malformed is an error. */
 export function hookEvents(dataDir: string): readonly Omit<HookEvent, "id">[] {
   const inbox = join(dataDir, "inbox", "new");
+  if (!existsSync(inbox)) return [];
   return readdirSync(inbox)
     .sort()
     .map((name) => parseEvent(readFileSync(join(inbox, name), "utf8")));

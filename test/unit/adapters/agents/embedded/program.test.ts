@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tempDir } from "../../../../support/temp-dir.ts";
-import { aPlace, bundleProgram, CONVERSATION, PATIENCE, reported, startPiped } from "./agent-program.ts";
+import { aPlace, bundleProgram, CONVERSATION, reported, startPiped } from "./agent-program.ts";
 
 const FORK = "6f0c1f6e-0d5b-4b8e-9c8e-2f4f7a8b9c0d";
 
@@ -193,7 +193,7 @@ describe("a turn", () => {
     agent.submit(prompt);
     await agent.expectOutput("working…");
     agent.type(bytes);
-    await expect.poll(() => reported(agent.dataDir).at(-1), PATIENCE).toBe("turn_end:interrupted");
+    await agent.expectLast("turn_end:interrupted");
     agent.submit("say still here");
     await agent.expectOutput("\nstill here\n");
   });
@@ -209,11 +209,10 @@ describe("a turn", () => {
     symlinkSync("..", join(place.cwd, "link"));
     const agent = started(undefined, place);
     agent.submit(`write a.txt x\n${step}\nsay unreached`);
-    await agent.expectOutput("failed: ");
-    expect(agent.output()).toContain(error);
+    await agent.expectLast("turn_end:failed");
+    await agent.expectOutput(error);
     expect(agent.output()).not.toContain("\nunreached\n");
     expect(existsSync(join(place.cwd, "..", "out.txt"))).toBe(false);
-    expect(reported(place.dataDir).at(-1)).toBe("turn_end:failed");
   });
 
   test("edits files", async () => {
@@ -280,6 +279,7 @@ describe("a conversation", () => {
     second.submit("recall");
     await second.expectOutput("the last turn was cut off");
     await second.expectOutput('recall 1: "say one"\nrecall 2: "say two\\nwait 60"\ncompleted');
+    await second.expectLast("turn_end:completed");
     expect(reported(first.dataDir)).toContain("session_start:resume");
   });
 
