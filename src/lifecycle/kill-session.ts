@@ -5,7 +5,9 @@ import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
+import { lookFailures } from "./gather-facts.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
+import { requireSight } from "./live-target.ts";
 import { requireSession, runtimeTarget, sessionNotFound, workspaceRef } from "./session-refs.ts";
 import { describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
 
@@ -39,14 +41,16 @@ type KillDeps = Pick<SessionDeps, "store" | "runtime" | "workspace" | "files" | 
  * @throws AoError workspace_dirty, workspace_unsafe_path when the worktree is refused; the session is
  *   terminated, the worktree untouched, `details` is the result with `findings`. Not for a session that was
  *   terminated before.
- * @throws AoError runtime_unavailable, teardown_incomplete when the agent could not be ended; the
- *   worktree is untouched.
+ * @throws AoError runtime_unavailable when the agent could not be looked at; nothing was changed, unless it
+ *   went out of sight half-way.
+ * @throws AoError teardown_incomplete when the agent could not be ended; the worktree is untouched.
  */
 export async function killSession(deps: KillDeps, id: SessionId, options: KillOptions): Promise<KillResult> {
   const found = requireSession(deps, id);
   refuseFromInside(id, options.callerSessionId);
   if (isFree(found)) return resultOf(found, { workspaceFreed: true, alreadyTerminated: true });
   refuseWithoutHandles(found);
+  if (!isTerminal(found.lifecycle)) await refuseUnseen(deps, found);
 
   const requested = lifecycleManager(deps).onKillRequested(id, options.reason, options.note);
   if (requested === undefined) throw sessionNotFound(id);
@@ -81,6 +85,12 @@ function refuseWithoutHandles({ id, lifecycle, metadata }: SessionRecord): void 
   if (isComplete || isTerminal(lifecycle)) return;
   const what = metadata.runtime === null ? "runtime" : "worktree";
   throw new AoError("not_running", `session ${id} has no ${what} recorded`, { hint: "ao doctor" });
+}
+
+/** An end that could not be carried out must not be on record: the session would look over and run. */
+async function refuseUnseen({ runtime }: KillDeps, record: SessionRecord): Promise<void> {
+  const target = runtimeTarget(record);
+  if (target !== undefined) requireSight(lookFailures({ seen: await runtime.look([target]) }));
 }
 
 /** Returns the refusal of a worktree that has to stay, `null` when it is gone. */

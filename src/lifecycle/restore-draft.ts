@@ -30,11 +30,11 @@ export async function observeEnded(deps: SessionDeps, id: SessionId): Promise<Se
   requireSight(lookFailures(facts));
   await saveFacts(deps, facts);
   const record = requireSession(deps, id);
-  const mayRun = isTerminal(record.lifecycle) ? mayStillRun(facts.seen.get(id)) : true;
-  if (!mayRun) return record;
+  const mayRun = mayStillRun(facts.seen.get(id));
+  if (isTerminal(record.lifecycle) && !mayRun) return record;
   const why = isTerminal(record.lifecycle) ? "its agent may still run" : "it is not terminated";
   throw new AoError("not_restorable", `session ${id} cannot be restored: ${why}`, {
-    hint: `see it with ao attach ${id}, or end it first: ao kill ${id}`,
+    hint: `${mayRun ? `see it with ao attach ${id}, or ` : ""}end it first: ao kill ${id}`,
     details: { session: record.lifecycle.session, runtime: record.lifecycle.runtime },
   });
 }

@@ -32,6 +32,7 @@ describe("a kill", () => {
       workspacePath: null,
     });
     expect(world.log).toEqual([
+      "runtime.look app-1",
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
@@ -109,6 +110,7 @@ describe("a kill that is refused the worktree", () => {
     expect(error.message).toContain("1 untracked file");
     expect(error.hint).toContain(PATH);
     expect(world.log).toEqual([
+      "runtime.look app-1",
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
@@ -155,10 +157,20 @@ describe("a kill whose runtime cannot be ended", () => {
     world.runtime.failNext("destroy", alive);
     await expect(kill(world)).rejects.toBe(alive);
     expect(world.log).toEqual([
+      "runtime.look app-1",
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
     ]);
     expect(world.workspace.exists(PATH)).toBe(true);
+  });
+
+  test("because it cannot be seen changes nothing, not even the row", async () => {
+    const world = await aLiveWorld();
+    const before = world.row(ID);
+    world.runtime.failNext("look", new Error("tmux: command not found"));
+    await expect(kill(world)).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(world.log).toEqual(["runtime.look app-1"]);
+    expect(world.row(ID)).toEqual(before);
   });
 
   test("is finished by the next one", async () => {
