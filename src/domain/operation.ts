@@ -12,6 +12,27 @@ export function parseOperationId(text: string): OperationId | undefined {
   return UUID.test(text) ? (text as OperationId) : undefined;
 }
 
+/**
+ * The operation id of a digest, a UUID of version 8 (RFC 9562 §5.8): its first 128 bits but for the six that
+ * tell version and variant.
+ *
+ * @param hex at least 32 hexadecimal digits in lower case
+ * @throws Error when it is shorter or something else.
+ */
+export function operationIdOfDigest(hex: string): OperationId {
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  const id = parseOperationId(groups.join("-"));
+  if (id === undefined) throw new Error(`not a digest of 128 bits: ${hex}`);
+  return id;
+}
+
 export const OPERATION_KINDS = ["spawn", "kill", "restore", "cleanup"] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 

@@ -22,6 +22,39 @@ export function idsContract(name: string, open: () => IdSource): void {
       expect(new Set(given).size).toBe(100);
     });
 
+    test("an operation id is a UUID of version 8, equal for equal parts from any source", () => {
+      const anyParts = fc.array(fc.string(), { maxLength: 4 });
+      fc.assert(
+        fc.property(anyParts, (parts) => {
+          const id = open().operationId(parts);
+          expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+          expect(open().operationId([...parts])).toBe(id);
+        }),
+      );
+    });
+
+    test("operation ids of different parts differ, also where their text runs together", () => {
+      const ids = open();
+      const named = [
+        [],
+        [""],
+        ["", ""],
+        ["ab", "c"],
+        ["a", "bc"],
+        ["abc"],
+        ["c", "ab"],
+        ['a","b'],
+        ["a", "b"],
+      ];
+      expect(new Set(named.map((parts) => ids.operationId(parts))).size).toBe(named.length);
+    });
+
+    test("an operation id is made of the SHA-256 of its parts as JSON", () => {
+      // printf '%s' '["app","app-1","kill","request-1"]' | sha256sum
+      const id = "98f96e9a-65c2-88ca-acb3-24845f1937ce";
+      expect(open().operationId(["app", "app-1", "kill", "request-1"])).toBe(id);
+    });
+
     test("a digest is short, hexadecimal, and equal for equal text from any source", () => {
       fc.assert(
         fc.property(fc.string({ unit: "binary" }), (text) => {

@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { type LaunchId, parseLaunchId } from "../../domain/ids.ts";
+import { operationIdOfDigest } from "../../domain/operation.ts";
 import type { IdSource } from "../../ports/ids.ts";
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
 
 /** Counted ids, the same in every run: `launch-1`, `launch-2`, …; digests are real ones. */
 export function memoryIds(): IdSource {
@@ -18,6 +23,7 @@ export function memoryIds(): IdSource {
       uuids += 1;
       return `00000000-0000-4000-8000-${uuids.toString(16).padStart(12, "0")}`;
     },
-    digest: (text) => createHash("sha256").update(text).digest("hex").slice(0, 16),
+    operationId: (parts) => operationIdOfDigest(sha256(JSON.stringify(parts))),
+    digest: (text) => sha256(text).slice(0, 16),
   };
 }

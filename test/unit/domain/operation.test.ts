@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { isFinished, isLeased, type Operation, parseOperationId } from "../../../src/domain/operation.ts";
+import {
+  isFinished,
+  isLeased,
+  type Operation,
+  operationIdOfDigest,
+  parseOperationId,
+} from "../../../src/domain/operation.ts";
 import { T0_MS } from "../../support/builders.ts";
 import { aLeasedOperation, anOperation, anOperationIn } from "../../support/operations.ts";
 
@@ -20,6 +26,23 @@ describe("parseOperationId", () => {
   ])("%j is none", (text) => {
     expect(parseOperationId(text)).toBeUndefined();
   });
+});
+
+describe("operationIdOfDigest", () => {
+  test.each([
+    ["00000000000000000000000000000000", "00000000-0000-8000-8000-000000000000"],
+    ["ffffffffffffffffffffffffffffffff", "ffffffff-ffff-8fff-bfff-ffffffffffff"],
+    ["0123456789abcdef0123456789abcdef012345", "01234567-89ab-8def-8123-456789abcdef"],
+  ])("%s is %s", (hex, id) => {
+    expect(operationIdOfDigest(hex)).toBe(id);
+  });
+
+  test.each(["", "0123", "0123456789abcdef0123456789abcde", "0123456789abcdef0123456789abcdeX"])(
+    "%j is refused",
+    (hex) => {
+      expect(() => operationIdOfDigest(hex)).toThrow(/128 bits/);
+    },
+  );
 });
 
 describe("a state", () => {

@@ -1,0 +1,24 @@
+import type { SessionStore } from "../../ports/session-store.ts";
+import type { Store } from "../../ports/store.ts";
+import { memoryChangeLog } from "./change-log.ts";
+import { memoryOperationStore } from "./operation-store.ts";
+import { memorySessionStore } from "./session-store.ts";
+
+/** All of the canonical state in memory: nothing outlives the object, everything else is as with a file. */
+export function memoryStore(): Store {
+  const sessions = memorySessionStore();
+  const operations = memoryOperationStore();
+  const changes = memoryChangeLog();
+
+  const transaction: SessionStore["transaction"] = (work) => {
+    const putBack = [operations.remember(), changes.remember()];
+    try {
+      return sessions.transaction(work);
+    } catch (error) {
+      for (const undo of putBack) undo();
+      throw error;
+    }
+  };
+
+  return { sessions: { ...sessions, transaction }, operations, changes, close: () => sessions.close() };
+}
