@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
@@ -75,20 +75,14 @@ export function fakeTmux(script: string): string {
   return path;
 }
 
-/** Pids of all processes whose command line holds the text (Linux). */
+/** Pids of all other processes whose command line holds the text. */
 export function pidsWith(text: string): readonly number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => commandLine(pid).includes(text))
-    .map(Number);
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
+  const { stdout } = spawnSync("ps", ["-axww", "-o", "pid=,command="], { encoding: "utf8" });
+  return stdout
+    .split("\n")
+    .filter((line) => line.includes(text))
+    .map((line) => Number.parseInt(line, 10))
+    .filter((pid) => pid !== process.pid);
 }
 
 /** Whether a process has this pid. */

@@ -1,0 +1,167 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
+import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
+import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
+import type { RuntimeSpec, RuntimeTarget } from "../../../../src/ports/runtime.ts";
+import { sessionId } from "../../../support/builders.ts";
+import { stubbornAgent } from "../../../support/stub-agents.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+import { aRuntimeSpec, fakeTmux, isRunning, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
+
+const processes = systemProcessTable();
+
+function open() {
+  const server = tmuxServer();
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, processes });
+  const start = async (patch: Partial<RuntimeSpec> = {}): Promise<RuntimeTarget> => {
+    const spec = aRuntimeSpec(patch);
+    return { ...spec, ...(await runtime.create(spec)) };
+  };
+  return { server, runtime, start };
+}
+
+let markers = 0;
+
+/** A text for command lines that no other test uses. */
+function aMarker(): string {
+  markers += 1;
+  const marker = `marker-${process.pid}-${markers}`;
+  onTestFinished(() => {
+    for (const pid of pidsWith(marker)) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+  });
+  return marker;
+}
+
+describe("destroy", () => {
+  test("ends children in sessions of their own, under nohup, and deaf to HUP and TERM, within 5 s", async () => {
+    const { server, runtime, start } = open();
+    const marker = aMarker();
+    const target = await start({ argv: stubbornAgent(marker) });
+    await expect.poll(() => pidsWith(marker).length).toBeGreaterThanOrEqual(4);
+    const startedMs = performance.now();
+    await runtime.destroy(target);
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(pidsWith(marker)).toEqual([]);
+    expect(server.hasSession(target.sessionId)).toBe(false);
+  });
+
+  test("lets an agent end by itself, and waits no longer than that takes", async () => {
+    const { runtime, start } = open();
+    const done = join(tempDir(), "done");
+    const script = `trap 'sleep 0.3; : > "$0"; exit 0' TERM; : > "$0.ready"; while :; do sleep 0.05; done`;
+    const target = await start({ argv: ["/bin/sh", "-c", script, done] });
+    await expect.poll(() => existsSync(`${done}.ready`)).toBe(true);
+    const startedMs = performance.now();
+    await runtime.destroy(target);
+    expect(existsSync(done)).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(2500);
+  });
+
+  test("ends what an agent left behind that has exited long ago", async () => {
+    const { runtime, start } = open();
+    const marker = aMarker();
+    const script = `nohup setsid /bin/sh -c 'while :; do sleep 0.2; done' ${marker} >/dev/null 2>&1 & sleep 0.2`;
+    const target = await start({ argv: ["/bin/sh", "-c", script] });
+    await expect.poll(() => isRunning(target.process?.pid ?? 0)).toBe(false);
+    expect(pidsWith(marker)).toHaveLength(1);
+    await runtime.destroy(target);
+    expect(pidsWith(marker)).toEqual([]);
+  });
+
+  test("ends what outlived a server that was killed", async () => {
+    const { server, runtime, start } = open();
+    const marker = aMarker();
+    const target = await start({ argv: stubbornAgent(marker) });
+    await expect.poll(() => pidsWith(marker).length).toBeGreaterThanOrEqual(4);
+    server.tmux("kill-server");
+    await runtime.destroy(target);
+    expect(pidsWith(marker)).toEqual([]);
+  });
+
+  test("ends windows that a person opened in the session", async () => {
+    const { server, runtime, start } = open();
+    const target = await start();
+    const marker = aMarker();
+    server.tmux(
+      "new-window",
+      "-d",
+      "-t",
+      `${target.handle.id}:`,
+      `trap '' HUP; sh -c 'sleep 60; :' ${marker}; :`,
+    );
+    await expect.poll(() => pidsWith(marker).length).toBeGreaterThanOrEqual(1);
+    await runtime.destroy(target);
+    expect(pidsWith(marker)).toEqual([]);
+  });
+
+  test.each([
+    ["in copy mode", ["copy-mode"]],
+    ["closed to input", ["select-pane", "-d"]],
+    ["showing a clock", ["clock-mode"]],
+  ])("ends an agent whose terminal is %s", async (_what, [command = "", ...args]) => {
+    const { server, runtime, start } = open();
+    const target = await start();
+    server.tmux(command, ...args, "-t", target.handle.paneId);
+    await runtime.destroy(target);
+    expect(isRunning(target.process?.pid ?? 0)).toBe(false);
+  });
+
+  test("leaves neighbours alone whose names only begin alike", async () => {
+    const { server, runtime, start } = open();
+    const [one, ten] = [
+      await start({ sessionId: sessionId("app-1") }),
+      await start({ sessionId: sessionId("app-10") }),
+    ];
+    await runtime.destroy(one);
+    await runtime.destroy(one);
+    expect([server.hasSession("app-1"), server.hasSession("app-10")]).toEqual([false, true]);
+    expect(isRunning(ten.process?.pid ?? 0)).toBe(true);
+  });
+
+  test("never signals a process that only has the recorded pid", async () => {
+    const { runtime, start } = open();
+    const innocent = spawn("/bin/sleep", ["60"], { stdio: "ignore" });
+    onTestFinished(() => void innocent.kill("SIGKILL"));
+    const target = await start();
+    const recorded = { ...(target.process ?? { startTime: "", bootId: "" }), pid: innocent.pid ?? 0 };
+    await runtime.destroy({ ...target, process: recorded });
+    expect(isRunning(recorded.pid)).toBe(true);
+    expect(isRunning(target.process?.pid ?? 0)).toBe(false);
+  });
+
+  test("works from inside the session of another agent", async () => {
+    const { runtime, start } = open();
+    const [target, caller] = [await start(), await start()];
+    await runtime.destroy({ ...target, process: null });
+    expect(isRunning(target.process?.pid ?? 0)).toBe(false);
+    expect(isRunning(caller.process?.pid ?? 0)).toBe(true);
+  });
+
+  test.each<[string, TmuxProgram | string]>([
+    ["is missing", { env: { PATH: "/nonexistent" } }],
+    ["hangs", "exec sleep 60"],
+    ["fails", "echo 'EAGAIN' >&2; exit 1"],
+    ["talks nonsense", "echo hello"],
+  ])("touches nothing when tmux %s", async (_what, fault) => {
+    const { start } = open();
+    const target = await start();
+    const program = typeof fault === "string" ? { tmuxPath: fakeTmux(fault), timeoutMs: 300 } : fault;
+    const blind = tmuxRuntime({ socketPath: "/nonexistent/tmux", processes, ...program });
+    await expect(blind.destroy(target)).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(isRunning(target.process?.pid ?? 0)).toBe(true);
+  });
+
+  test("names what is left when the session does not go", async () => {
+    const { server, start } = open();
+    const target = await start();
+    const tmuxPath = fakeTmux('case "$*" in *kill-session*) exit 0;; esac; exec "$real" "$@"');
+    const lame = tmuxRuntime({ socketPath: server.socketPath, processes, tmuxPath });
+    await expect(lame.destroy(target)).rejects.toMatchObject({
+      code: "teardown_incomplete",
+      details: { left: [`tmux session ${target.handle.id} on ${server.socketPath}`] },
+    });
+  });
+});
