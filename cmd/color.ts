@@ -14,7 +14,7 @@ interface ColorRequest {
 }
 
 /** Colour goes to terminals; `--no-color`, `NO_COLOR` and `FORCE_COLOR` say otherwise, in this order. */
-export function hasColor({ env, stream, off }: ColorRequest): boolean {
+function hasColor({ env, stream, off }: ColorRequest): boolean {
   const force = env["FORCE_COLOR"];
   if (off || env["NO_COLOR"] || force === "0" || force === "false") return false;
   if (force !== undefined) return true;

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import type { Ao } from "../src/compose.ts";
 import { parseDuration } from "../src/domain/duration.ts";
 import { AoError } from "../src/domain/errors.ts";
@@ -54,10 +54,4 @@ export async function projectFilter(ao: Ao, flag: string | undefined): Promise<P
 /** The sessions that were named, each once, in the order given. */
 export function sessionIds(ao: Ao, names: readonly string[]): readonly SessionId[] {
   return [...new Set(names.map((name) => resolveSessionId(ao.deps, name)))];
-}
-
-/** Adds several options at once. */
-export function withOptions(command: Command, options: readonly Option[]): Command {
-  for (const option of options) command.addOption(option);
-  return command;
 }

@@ -34,7 +34,7 @@ export function sessionJson(ao: Ao, record: SessionRecord): SessionJson {
 }
 
 /** A status in its colour. */
-export function statusCell(record: SessionRecord): Cell {
+function statusCell(record: SessionRecord): Cell {
   const status = deriveStatus(record.lifecycle);
   const color = STATUS_COLORS[status];
   return color ? { text: status, color } : status;

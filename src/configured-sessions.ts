@@ -38,6 +38,18 @@ export interface SpawnInput {
   readonly onStep?: OnStep;
 }
 
+/** A spawn that leaves everything open; spread it and name what is wanted. */
+export const anEmptySpawn: SpawnInput = {
+  agentArgs: [],
+  issueId: null,
+  title: null,
+  prompt: null,
+  branch: null,
+  baseRef: null,
+  model: null,
+  permissions: null,
+};
+
 function projectSettings(settings: SessionSettings): ProjectSettings {
   return {
     env: settings.env.value,

@@ -1,0 +1,45 @@
+/**
+ * `ao` as a library: open it on a data directory, then call the same use cases as the command line.
+ *
+ * ```ts
+ * const ao = await openAo({ env: process.env, cwd: process.cwd(), access: "create" });
+ * const plan = await planSpawn(ao, { project: null, kind: "worker", agent: null });
+ * const { record } = await spawnPlanned(ao, plan, { ...anEmptySpawn, prompt: "fix the tests" });
+ * await sendMessage(ao.deps, record.id, "and the docs", { timeoutMs: 60_000 });
+ * ao.close();
+ * ```
+ */
+export { type Access, type Ao, type OpenOptions, openAo } from "./compose.ts";
+export {
+  anEmptySpawn,
+  planSpawn,
+  restoreConfigured,
+  type SpawnInput,
+  type SpawnPlace,
+  type SpawnPlan,
+  spawnPlanned,
+} from "./configured-sessions.ts";
+export { AoError, type AoErrorCode, EXIT_CODES, isAoError } from "./domain/errors.ts";
+export {
+  type LaunchId,
+  type ProjectId,
+  parseProjectId,
+  parseSessionId,
+  type SessionId,
+} from "./domain/ids.ts";
+export { type CanonicalLifecycle, isTerminal } from "./domain/lifecycle.ts";
+export type { Project } from "./domain/project.ts";
+export type { SessionKind, SessionRecord } from "./domain/session.ts";
+export { type SessionJson, toSessionJson } from "./domain/session-json.ts";
+export { deriveStatus, STATUSES, type Status } from "./domain/status.ts";
+export { type AttachCommand, attachCommand } from "./lifecycle/attach-command.ts";
+export { captureOutput } from "./lifecycle/capture-output.ts";
+export { type CleanupOptions, type CleanupResult, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
+export type { SessionDeps } from "./lifecycle/deps.ts";
+export { type KillOptions, type KillResult, killSession } from "./lifecycle/kill-session.ts";
+export { getSession, type ListOptions, listSessions, type SessionList } from "./lifecycle/list-sessions.ts";
+export { addProject, listProjects, removeProject, resolveProject } from "./lifecycle/projects.ts";
+export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";
+export { type RestoreResult, restoreSession } from "./lifecycle/restore-session.ts";
+export { type SendOptions, type SendResult, sendMessage } from "./lifecycle/send-message.ts";
+export { type SpawnRequest, type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
