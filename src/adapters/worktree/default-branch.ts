@@ -12,7 +12,7 @@ const LOCAL = "refs/heads/";
 export async function findDefaultBranch(git: Git, repository: Repository): Promise<string | null> {
   const where = inDirectory(repository.path);
   const [origin, configured, current] = await Promise.all([
-    firstLine(git.read(where, ["symbolic-ref", "--quiet", `${ORIGIN}HEAD`])),
+    firstLine(git.read(where, ["for-each-ref", "--format=%(symref)", "--", `${ORIGIN}HEAD`])),
     firstLine(git.read(where, ["config", "--get", "init.defaultBranch"])),
     firstLine(git.read(where, ["symbolic-ref", "--quiet", "HEAD"])),
   ]);

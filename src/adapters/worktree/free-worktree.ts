@@ -55,8 +55,8 @@ async function refuseUnlessVanished(
   place: Place,
   findings: readonly WorkspaceFinding[],
 ): Promise<boolean> {
-  const vanished = place.kind !== "gone" && (await lstat(place.path).catch(() => undefined)) === undefined;
-  if (vanished) return false;
+  const looked = place.kind === "gone" ? place.record?.gitDir : place.path;
+  if (looked !== undefined && (await lstat(looked).catch(() => undefined)) === undefined) return false;
   throw dirty(ref, findings);
 }
 

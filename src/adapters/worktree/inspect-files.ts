@@ -104,12 +104,15 @@ async function hasWork(git: Git, folder: string): Promise<boolean> {
   return (await localCommits(git, where)).length > 0;
 }
 
-/** Repositories of submodules in a private git directory that have commits no remote has. */
+/**
+ * Repositories of submodules in a private git directory that have commits no remote has. Their own notion of
+ * a working tree is overridden: git would not start without it, and it may be taken out or moved aside.
+ */
 export async function inspectModules(git: Git, gitDir: string): Promise<Found> {
   const submodule: string[] = [];
   const unreadable: string[] = [];
   for (const module of await findModules(join(gitDir, "modules"))) {
-    const where = { kind: "git_dir", gitDir: module, workTree: null } as const;
+    const where = { kind: "git_dir", gitDir: module, workTree: module } as const;
     const name = module.slice(gitDir.length + 1);
     try {
       if ((await localCommits(git, where)).length > 0) submodule.push(name);

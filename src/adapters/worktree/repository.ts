@@ -35,11 +35,19 @@ export async function readRepository(git: Git, directory: string): Promise<Repos
     if (/not a git repository/i.test(result.stderr)) return undefined;
     throw gitFailed(`open the repository at ${directory}`, result.stderr);
   }
-  const [gitDir = "", common = "", bare, inside, up = ""] = result.stdout.split("\n");
+  const answers = result.stdout.split("\n");
+  if (answers.length > QUESTION.length + 1) throw lineFeed(directory);
+  const [gitDir = "", common = "", bare, inside, up = ""] = answers;
   const commonDir = await realpath(resolve(from, common));
   if (bare === "true") return { path: commonDir, commonDir, bare: true };
   const isMain = inside === "true" && (await realpath(resolve(from, gitDir))) === commonDir;
   return isMain ? { path: resolve(from, up), commonDir, bare: false } : mainOf(git, commonDir);
+}
+
+/** git writes one path a line, so such a path cannot be told from two. */
+function lineFeed(directory: string): AoError {
+  const message = `the repository at ${JSON.stringify(directory)} has a line feed in its path`;
+  return new AoError("git_failed", message, { hint: "rename that folder" });
 }
 
 /**

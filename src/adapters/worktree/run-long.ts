@@ -54,17 +54,32 @@ async function runInto(output: FileHandle, run: LongRun): Promise<LongResult> {
   const { pid } = child;
   if (pid === undefined) return { kind: "not_started", cause: (await child).cause };
 
-  const killAll = (): void => signalGroup(pid, "SIGKILL");
-  process.once("exit", killAll);
+  const release = endOnExit(pid);
   const watch = endWhenLate(pid, run.timeoutMs);
   const result = await child;
   const late = watch.stop();
-  process.removeListener("exit", killAll);
-  if (result.exitCode !== 0) killAll();
+  release();
+  if (result.exitCode !== 0) signalGroup(pid, "SIGKILL");
   const text = await tail(output);
   return late
     ? { kind: "timed_out", output: text }
     : { kind: "ended", exitCode: result.exitCode ?? null, output: text };
+}
+
+const running = new Set<number>();
+
+/** One listener for all groups, however many run at once. */
+function endOnExit(pid: number): () => void {
+  running.add(pid);
+  if (running.size === 1) process.once("exit", endAll);
+  return () => {
+    running.delete(pid);
+    if (running.size === 0) process.removeListener("exit", endAll);
+  };
+}
+
+function endAll(): void {
+  for (const pid of running) signalGroup(pid, "SIGKILL");
 }
 
 function endWhenLate(pid: number, timeoutMs: number): { stop(): boolean } {
