@@ -8,13 +8,13 @@ export interface Candidate {
 /** What the word under the cursor may be. */
 export type Subject =
   | { readonly kind: "fixed"; readonly candidates: readonly Candidate[] }
-  | { readonly kind: "session"; readonly terminated: boolean }
+  | { readonly kind: "session"; readonly which: "live" | "terminated" | "all" }
   | { readonly kind: "project" }
   | { readonly kind: "agent" };
 
 const NOTHING: Subject = { kind: "fixed", candidates: [] };
-/** Commands whose session is usually over. */
-const FOR_TERMINATED: ReadonlySet<string> = new Set(["restore", "show"]);
+/** Commands whose session need not live. */
+const WHICH_SESSIONS: Readonly<Record<string, "terminated" | "all">> = { restore: "terminated", show: "all" };
 
 const fixed = (values: readonly string[]): Subject => ({
   kind: "fixed",
@@ -23,7 +23,7 @@ const fixed = (values: readonly string[]): Subject => ({
 
 function named(name: string, choices: readonly string[] | undefined, command: Command): Subject {
   if (choices) return fixed(choices);
-  if (name === "session") return { kind: "session", terminated: FOR_TERMINATED.has(command.name()) };
+  if (name === "session") return { kind: "session", which: WHICH_SESSIONS[command.name()] ?? "live" };
   if (name === "project") return { kind: "project" };
   return name === "agent" ? { kind: "agent" } : NOTHING;
 }

@@ -1,7 +1,10 @@
+import { lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Ao } from "../src/compose.ts";
 import { AoError, errorMessage } from "../src/domain/errors.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import type { Invocation } from "./invocation.ts";
+import { quoted } from "./quote.ts";
 
 export interface Check {
   readonly name: string;
@@ -12,6 +15,7 @@ export interface Check {
 }
 
 const LEAST_NODE = 20;
+const OPEN_TO_OTHERS = 0o077;
 
 function pass(name: string, detail: string): Check {
   return { name, status: "pass", detail, fix: null };
@@ -90,6 +94,19 @@ async function storeCheck(invocation: Invocation): Promise<Check> {
   return pass("store", `${sessions} sessions, ${ao.deps.store.projects().length} projects`);
 }
 
+/** The socket's folder must be this user's alone: whoever may enter it may type to the agents. */
+async function socketCheck(invocation: Invocation): Promise<Check> {
+  const name = "tmux socket";
+  const { socketPath } = await invocation.open("existing");
+  const folder = dirname(socketPath);
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) return pass(name, `${folder}, made by the first spawn`);
+  const isOwn = stats.isDirectory() && stats.uid === process.getuid?.();
+  if (isOwn && (stats.mode & OPEN_TO_OTHERS) === 0) return pass(name, folder);
+  const fix = isOwn ? `chmod 700 ${quoted(folder)}` : `look at ${folder} and remove it if it is not yours`;
+  return { name, status: "fail", detail: `${folder} is not this user's alone`, fix };
+}
+
 async function configCheck(ao: Ao): Promise<Check> {
   const name = "configuration";
   const { path, warnings } = await ao.config();
@@ -117,6 +134,7 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("data directory", () => directoryCheck(ao, fix)),
     await attempt("permissions", () => modesCheck(ao, fix)),
     await attempt("store", () => storeCheck(invocation)),
+    await attempt("tmux socket", () => socketCheck(invocation)),
     await attempt("configuration", () => configCheck(ao)),
     ...(await agentChecks(invocation, ao)),
   ];

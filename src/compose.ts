@@ -24,6 +24,7 @@ import type { HookEvent } from "./domain/facts.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
 import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
+import type { IdSource } from "./ports/ids.ts";
 import type { SessionStore } from "./ports/session-store.ts";
 
 /**
@@ -48,6 +49,8 @@ export interface Ao {
   readonly dataDirectory: DataDirectory;
   /** There is no store yet: what is written here is forgotten. Never so with access `create`. */
   readonly isNew: boolean;
+  /** Where the tmux server of this data directory listens. */
+  readonly socketPath: string;
   /** The configuration file that is used; `null` when there is none. @throws AoError config_invalid */
   configPath(): string | null;
   /** The configuration, read once. @throws AoError config_invalid */
@@ -116,7 +119,7 @@ function lazyGit(
 }
 
 /** Chosen once for a data directory and remembered, whatever the caller's environment says later. */
-function socketPath(store: SessionStore, digest: string, env: Environment): string {
+function rememberSocket(store: SessionStore, digest: string, env: Environment): string {
   const xdg = env["XDG_RUNTIME_DIR"];
   const chosen = chooseSocketPath({
     xdgRuntimeDir: xdg && existsSync(xdg) ? xdg : undefined,
@@ -127,8 +130,13 @@ function socketPath(store: SessionStore, digest: string, env: Environment): stri
   return store.rememberOnce("tmux.socket", chosen);
 }
 
-async function sessionDeps({ store, dataDir }: OpenedStore, env: Environment): Promise<SessionDeps> {
-  const ids = systemIds();
+interface Parts extends OpenedStore {
+  readonly env: Environment;
+  readonly ids: IdSource;
+  readonly socketPath: string;
+}
+
+async function sessionDeps({ store, dataDir, env, ids, socketPath }: Parts): Promise<SessionDeps> {
   const processes = systemProcessTable();
   const layout = dataLayout(dataDir);
   const inbox = fileInbox({ dir: layout.inbox });
@@ -143,7 +151,7 @@ async function sessionDeps({ store, dataDir }: OpenedStore, env: Environment): P
   return {
     ...lazyGit({ env, processes, managedRoot: layout.worktreesRoot, trashDir: layout.trash }),
     store,
-    runtime: tmuxRuntime({ socketPath: socketPath(store, ids.digest(dataDir), env), env, processes }),
+    runtime: tmuxRuntime({ socketPath, env, processes }),
     messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
     agents,
     inbox,
@@ -166,7 +174,9 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
   const { env, cwd, configPath, access } = options;
   const directory = dataDirectory(env, cwd);
   const opened = await openStore(directory, access);
-  const deps = await sessionDeps(opened, env);
+  const ids = systemIds();
+  const socketPath = rememberSocket(opened.store, ids.digest(opened.dataDir), env);
+  const deps = await sessionDeps({ ...opened, env, ids, socketPath });
   const lookup = { explicitPath: configPath, env, cwd, home: homeDirectory(env) };
   const repositoryOf = async (folder: string) => (await deps.repositories.find(folder))?.path;
   let config: Promise<Config> | undefined;
@@ -175,6 +185,7 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     cwd,
     dataDirectory: directory,
     isNew: opened.isNew,
+    socketPath,
     configPath: () => findConfigFile(lookup) ?? null,
     config: () => {
       config ??= import("./adapters/config/load-config.ts").then(({ loadConfig }) =>

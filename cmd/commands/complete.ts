@@ -8,6 +8,10 @@ import type { Invocation } from "../invocation.ts";
 
 type LiveSubject = Exclude<Subject, { readonly kind: "fixed" }>;
 
+function isWanted(which: "live" | "terminated" | "all", isOver: boolean): boolean {
+  return which === "all" || isOver === (which === "terminated");
+}
+
 /** Ids and names out of the store; what is stored is near enough while somebody types. */
 async function liveCandidates(invocation: Invocation, subject: LiveSubject): Promise<readonly Candidate[]> {
   const { deps } = await invocation.open("existing");
@@ -19,7 +23,7 @@ async function liveCandidates(invocation: Invocation, subject: LiveSubject): Pro
     case "session":
       return deps.store
         .list()
-        .filter(({ lifecycle }) => subject.terminated || !isTerminal(lifecycle))
+        .filter(({ lifecycle }) => isWanted(subject.which, isTerminal(lifecycle)))
         .map((record) => ({
           value: record.id,
           description: `${deriveStatus(record.lifecycle)} ${record.metadata.title ?? record.metadata.branch}`,

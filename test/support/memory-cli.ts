@@ -42,6 +42,7 @@ function openedOn(world: World, warnings: readonly string[]): Ao {
     cwd: "/repo/app",
     dataDirectory: dataDirectory({ AO_DATA_DIR: "/nowhere" }, "/"),
     isNew: false,
+    socketPath: "/nowhere/tmux",
     configPath: () => null,
     config: async () => config,
     close: () => {},

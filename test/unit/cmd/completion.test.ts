@@ -21,7 +21,8 @@ describe("completion", () => {
   test.each([
     ["a live session", ["kill", ""], ["app-1"]],
     ["another one of several", ["kill", "app-1", ""], ["app-1"]],
-    ["sessions that are over too, for restore", ["restore", ""], ["app-1", "app-2"]],
+    ["a session that is over, for restore", ["restore", ""], ["app-2"]],
+    ["any session, for show", ["show", ""], ["app-1", "app-2"]],
     ["a session under the older spelling", ["session", "attach", ""], ["app-1"]],
     ["a project", ["list", "-p", ""], ["app"]],
     ["a project as an argument", ["project", "show", ""], ["app"]],
