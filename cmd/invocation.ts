@@ -48,8 +48,8 @@ function withWarnings(ao: Ao, warn: (text: string) => void): Ao {
   let isTold = false;
   return {
     ...ao,
-    async config() {
-      const config = await ao.config();
+    async config(recordedPath) {
+      const config = await ao.config(recordedPath);
       if (!isTold) for (const warning of config.warnings) warn(warning);
       isTold = true;
       return config;

@@ -53,8 +53,12 @@ export interface Ao {
   readonly socketPath: string;
   /** The configuration file that is used; `null` when there is none. @throws AoError config_invalid */
   configPath(): string | null;
-  /** The configuration, read once. @throws AoError config_invalid */
-  config(): Promise<Config>;
+  /**
+   * The configuration. `recordedPath` is preferred to the file that would be found from here.
+   *
+   * @throws AoError config_invalid
+   */
+  config(recordedPath?: string | null): Promise<Config>;
   close(): void;
 }
 
@@ -177,9 +181,12 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
   const ids = systemIds();
   const socketPath = rememberSocket(opened.store, ids.digest(opened.dataDir), env);
   const deps = await sessionDeps({ ...opened, env, ids, socketPath });
-  const lookup = { explicitPath: configPath, env, cwd, home: homeDirectory(env) };
+  const lookup = {
+    ...{ explicitPath: configPath, recordedPath: undefined, env, cwd },
+    home: homeDirectory(env),
+    uid: process.getuid?.(),
+  };
   const repositoryOf = async (folder: string) => (await deps.repositories.find(folder))?.path;
-  let config: Promise<Config> | undefined;
   return {
     deps,
     cwd,
@@ -187,11 +194,9 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     isNew: opened.isNew,
     socketPath,
     configPath: () => findConfigFile(lookup) ?? null,
-    config: () => {
-      config ??= import("./adapters/config/load-config.ts").then(({ loadConfig }) =>
-        loadConfig({ ...lookup, repositoryOf }),
-      );
-      return config;
+    async config(recordedPath) {
+      const { loadConfig } = await import("./adapters/config/load-config.ts");
+      return loadConfig({ ...lookup, recordedPath: recordedPath ?? undefined, repositoryOf });
     },
     close: () => deps.store.close(),
   };

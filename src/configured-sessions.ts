@@ -12,7 +12,7 @@ import type { Config, SessionSettings } from "./ports/config.ts";
 export interface ConfiguredDeps {
   readonly deps: SessionDeps;
   readonly cwd: string;
-  config(): Promise<Config>;
+  config(recordedPath?: string | null): Promise<Config>;
 }
 
 /** A project with what the configuration says for one kind of session in it. */
@@ -110,7 +110,7 @@ export function spawnPlanned(ao: ConfiguredDeps, plan: SpawnPlan, input: SpawnIn
 }
 
 /**
- * Restores a session with the settings its project has now.
+ * Restores a session with the settings its project has now, from the file it was spawned with.
  *
  * @throws AoError session_not_found, config_invalid, and as `restoreSession`.
  */
@@ -119,8 +119,8 @@ export async function restoreConfigured(
   id: SessionId,
   options: { readonly fresh: boolean; readonly onStep?: OnStep },
 ): Promise<RestoreResult> {
-  const config = await ao.config();
   const record = ao.deps.store.get(id);
+  const config = await ao.config(record?.metadata.configPath);
   const project = (record && ao.deps.store.project(record.projectId)) ?? null;
   const settings = await config.settingsFor(project, record?.kind ?? "worker");
   return restoreSession(ao.deps, id, { ...options, settings: projectSettings(settings) });

@@ -116,6 +116,18 @@ describe("config", () => {
     expect(spawnSync("readlink", [at("node_modules")], { encoding: "utf8" }).status).toBe(0);
   });
 
+  test("of a session goes with it: a restore from anywhere uses the file of its spawn", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    writeFileSync(join(cwd, "ao.yaml"), "env: { GREETING: hi there }\n");
+    const id = await ao.spawn(cwd, ["--agent", "shell", "--", "sh", "-c", "echo $GREETING; sleep 60"]);
+    await ao.json(killSchema, ["kill", id, "--keep-worktree"]);
+    await ao.json(sessionSchema, ["restore", id, "--fresh"], { cwd: "/" });
+    await expect
+      .poll(async () => (await ao.run(["output", id])).stdout, { timeout: 10_000 })
+      .toBe("hi there\n");
+  });
+
   test("schema is a JSON Schema", async () => {
     const { stdout, exitCode } = await aoSandbox().run(["config", "schema"]);
     expect(exitCode).toBe(0);

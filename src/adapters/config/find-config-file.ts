@@ -11,6 +11,10 @@ export interface ConfigLookup {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string | undefined;
+  /** The caller; a file found by search must be this user's or root's. `undefined` checks nothing. */
+  readonly uid: number | undefined;
+  /** The file a session was made with; preferred to a search while it is there. */
+  readonly recordedPath: string | undefined;
 }
 
 function fileAt(path: string): Stats | undefined {
@@ -19,8 +23,7 @@ function fileAt(path: string): Stats | undefined {
 }
 
 /** A file that somebody else owns could run its `postCreate` commands as this user. */
-function assertOwn(path: string, stats: Stats): void {
-  const uid = process.getuid?.();
+function assertOwn(path: string, stats: Stats, uid: number | undefined): void {
   if (uid === undefined || stats.uid === uid || stats.uid === 0) return;
   throw new AoError("config_invalid", `configuration ${path} belongs to another user`, {
     hint: `read it, then name it: --config ${path}`,
@@ -36,13 +39,13 @@ function named(path: string, by: string): string {
   });
 }
 
-function searchUpward(start: string): string | undefined {
-  for (let directory = resolve(start); ; directory = dirname(directory)) {
+function searchUpward({ cwd, uid }: ConfigLookup): string | undefined {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
     for (const name of FILE_NAMES) {
       const path = join(directory, name);
       const stats = fileAt(path);
       if (stats === undefined) continue;
-      assertOwn(path, stats);
+      assertOwn(path, stats, uid);
       return path;
     }
     if (dirname(directory) === directory) return undefined;
@@ -57,8 +60,8 @@ function userFile(lookup: ConfigLookup): string | undefined {
 }
 
 /**
- * The configuration file to use, absolute: `--config`, `AO_CONFIG_PATH`, upward from the working
- * directory, then `$XDG_CONFIG_HOME/ao/config.yaml`. `undefined` when there is none.
+ * The configuration file to use, absolute: `--config`, `AO_CONFIG_PATH`, the recorded one, upward from the
+ * working directory, then `$XDG_CONFIG_HOME/ao/config.yaml`. `undefined` when there is none.
  *
  * @throws AoError config_invalid when a named file is missing, or a found one belongs to another user.
  */
@@ -66,5 +69,7 @@ export function findConfigFile(lookup: ConfigLookup): string | undefined {
   if (lookup.explicitPath) return named(resolve(lookup.cwd, lookup.explicitPath), "--config");
   const fromEnv = lookup.env["AO_CONFIG_PATH"];
   if (fromEnv) return named(resolve(lookup.cwd, fromEnv), "AO_CONFIG_PATH");
-  return searchUpward(lookup.cwd) ?? userFile(lookup);
+  const { recordedPath } = lookup;
+  if (recordedPath && fileAt(recordedPath)) return recordedPath;
+  return searchUpward(lookup) ?? userFile(lookup);
 }

@@ -1,10 +1,17 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../../../src/adapters/config/load-config.ts";
 import type { Config } from "../../../../src/ports/config.ts";
 import { aProject } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+
+/** Nothing is named, searched from nowhere, by a user who owns the files. */
+const lookup = {
+  ...{ explicitPath: undefined, recordedPath: undefined, env: {}, home: undefined },
+  uid: process.getuid?.(),
+  repositoryOf: async () => undefined,
+};
 
 interface Load {
   readonly text: string;
@@ -17,13 +24,8 @@ function load({ text, name = "ao.yaml", env = {}, repository }: Load): { config:
   const directory = tempDir();
   const path = join(directory, name);
   writeFileSync(path, text);
-  const config = loadConfig({
-    explicitPath: undefined,
-    env,
-    cwd: directory,
-    home: "/home/me",
-    repositoryOf: async () => repository,
-  });
+  const repositoryOf = async () => repository;
+  const config = loadConfig({ ...lookup, env, cwd: directory, home: "/home/me", repositoryOf });
   return { config, path };
 }
 
@@ -52,13 +54,7 @@ describe("agent selection", () => {
 
   test("with no file it is the embedded agent", async () => {
     const directory = tempDir();
-    const config = loadConfig({
-      explicitPath: undefined,
-      env: {},
-      cwd: directory,
-      home: undefined,
-      repositoryOf: async () => undefined,
-    });
+    const config = loadConfig({ ...lookup, cwd: directory });
     expect((await config.settingsFor(null, "worker")).agent).toEqual({
       value: "embedded",
       origin: "default",
@@ -188,13 +184,7 @@ describe("bad values", () => {
     const directory = tempDir();
     const path = join(directory, "ao.yaml");
     writeFileSync(path, text);
-    const options = {
-      explicitPath: "ao.yaml",
-      env: {},
-      cwd: directory,
-      home: undefined,
-      repositoryOf: async () => undefined,
-    };
+    const options = { ...lookup, explicitPath: "ao.yaml", cwd: directory };
     expect(() => loadConfig(options)).toThrowError(
       expect.objectContaining({
         code: "config_invalid",
@@ -243,13 +233,7 @@ describe("bad values", () => {
 
 describe("look-up", () => {
   function lookUp(explicitPath: string | undefined, env: Readonly<Record<string, string>>, cwd: string) {
-    return loadConfig({
-      explicitPath,
-      env,
-      cwd,
-      home: join(cwd, "home"),
-      repositoryOf: async () => undefined,
-    }).path;
+    return loadConfig({ ...lookup, explicitPath, env, cwd, home: join(cwd, "home") }).path;
   }
 
   function tree(): { root: string; below: string } {
@@ -283,6 +267,25 @@ describe("look-up", () => {
     expect(() => lookUp(explicitPath, env, below)).toThrowError(
       expect.objectContaining({ code: "config_invalid", message: expect.stringContaining(`from ${by}`) }),
     );
+  });
+
+  test("prefers the file a session was made with, while it is there", () => {
+    const { root, below } = tree();
+    const recordedPath = join(root, "flag.yaml");
+    writeFileSync(join(below, "ao.yaml"), "agent: x\n");
+    expect(loadConfig({ ...lookup, cwd: below, recordedPath }).path).toBe(recordedPath);
+    expect(loadConfig({ ...lookup, cwd: below, recordedPath: "/nowhere" }).path).toBe(join(below, "ao.yaml"));
+  });
+
+  test("refuses a found file of another user, whose commands it could be; a named one it takes", () => {
+    const { below } = tree();
+    const path = join(below, "ao.yaml");
+    writeFileSync(path, "agent: x\n");
+    const owner = process.getuid?.() || 4242;
+    chownSync(path, owner, process.getgid?.() ?? 0);
+    const asOther = { ...lookup, cwd: below, uid: owner + 1 };
+    expect(() => loadConfig(asOther)).toThrowError("belongs to another user");
+    expect(loadConfig({ ...asOther, explicitPath: path }).path).toBe(path);
   });
 
   test("a folder of that name is passed over", () => {
