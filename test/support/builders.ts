@@ -1,9 +1,4 @@
-import type {
-  ActivitySignal,
-  HookEvent,
-  PullRequestFacts,
-  RuntimeObservation,
-} from "../../src/domain/facts.ts";
+import type { ActivitySignal, PullRequestFacts, RuntimeObservation } from "../../src/domain/facts.ts";
 import {
   type LaunchId,
   type ProjectId,
@@ -80,7 +75,7 @@ export function aRuntimeHandle(overrides: Partial<RuntimeHandle> = {}): RuntimeH
 }
 
 /** What a session was asked to do: the shell agent, no prompt, branch session/app-1. */
-export function aMetadata(overrides: Partial<SessionMetadata> = {}): SessionMetadata {
+function aMetadata(overrides: Partial<SessionMetadata> = {}): SessionMetadata {
   return {
     title: null,
     prompt: null,
@@ -190,20 +185,6 @@ export function anOpenPullRequest(overrides: Partial<OpenPullRequest> = {}): Ope
     conflicts: false,
     mergeable: false,
     idleBeyondThreshold: false,
-    ...overrides,
-  };
-}
-
-/** An event of session `app-1`, launch `launch-1`, at `T0_MS`. */
-export function aHookEvent(overrides: Partial<HookEvent> = {}): HookEvent {
-  return {
-    id: "event-1",
-    sessionId: "app-1",
-    launchId: "launch-1",
-    agent: "embedded",
-    event: "stop",
-    atMs: T0_MS,
-    body: "{}",
     ...overrides,
   };
 }

@@ -35,7 +35,7 @@ export const aTimeMs: fc.Arbitrary<number> = fc
   .map((steps) => T0_MS + steps * 30_000);
 
 /** Every session substate, also those that no rule makes. */
-export const anySession: fc.Arbitrary<SessionSubstate> = fc.record({
+const anySession: fc.Arbitrary<SessionSubstate> = fc.record({
   state: fc.constantFrom(...SESSION_STATES),
   reason: fc.option(fc.constantFrom(...SESSION_REASONS)),
 });
