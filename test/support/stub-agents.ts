@@ -11,25 +11,14 @@ export interface StubAgent {
   isReady(): boolean;
 }
 
-/**
- * Takes input byte for byte and never ends. `bracketed` asks the terminal for bracketed paste first.
- * `deafForMs` throws away whatever comes in that time, and only then is it ready.
- */
-export function rawAgent(
-  options: { readonly bracketed?: boolean; readonly deafForMs?: number } = {},
-): StubAgent {
+/** Takes input byte for byte and never ends. `bracketed` asks the terminal for bracketed paste first. */
+export function rawAgent(options: { readonly bracketed?: boolean } = {}): StubAgent {
   return stub(`
 process.stdin.setRawMode(true);
 if (${options.bracketed === true}) process.stdout.write("\\x1b[?2004h");
-const listen = () => {
-  process.stdin.on("data", (bytes) => appendFileSync(log, bytes));
-  writeFileSync(ready, "");
-  process.stdout.write("READY\\r\\n");
-};
-if (${options.deafForMs ?? 0} > 0) {
-  process.stdin.resume();
-  setTimeout(listen, ${options.deafForMs ?? 0});
-} else listen();
+process.stdin.on("data", (bytes) => appendFileSync(log, bytes));
+writeFileSync(ready, "");
+process.stdout.write("READY\\r\\n");
 `);
 }
 

@@ -80,17 +80,13 @@ export function pidsWith(text: string): readonly number[] {
   const { stdout } = spawnSync("ps", ["-axww", "-o", "pid=,command="], { encoding: "utf8" });
   return stdout
     .split("\n")
-    .filter((line) => line.includes(text))
+    .filter((line) => line.includes(text) && !line.endsWith("<defunct>"))
     .map((line) => Number.parseInt(line, 10))
     .filter((pid) => pid !== process.pid);
 }
 
-/** Whether a process has this pid. */
+/** Whether a process with this pid runs; one that has exited and was not waited for does not. */
 export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout.trim() !== "" && !stdout.startsWith("Z");
 }

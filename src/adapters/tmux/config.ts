@@ -7,7 +7,7 @@ import { AoError, errorMessage } from "../../domain/errors.ts";
  * The whole configuration of a private server; `-f` keeps tmux from reading any other (tmux(1), checked
  * with 3.3a). `-q` lets an older tmux pass over an option it does not know.
  */
-export const TMUX_CONFIG = `# Written by ao for its own tmux server; changes are overwritten.
+const TMUX_CONFIG = `# Written by ao for its own tmux server; changes are overwritten.
 set-option -s exit-empty on
 set-option -s exit-unattached off
 set-option -s escape-time 10

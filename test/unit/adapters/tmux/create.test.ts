@@ -206,6 +206,16 @@ describe("a start that fails", () => {
     expect(leftOf(spec, server.hasSession)).toEqual([]);
   });
 
+  test("tells the status however early in the server's life the agent died", async () => {
+    for (let round = 0; round < 20; round++) {
+      const { runtime } = open();
+      const spec = aRuntimeSpec({ argv: exitingAgent(5), settleMs: 2000 });
+      await expect(runtime.create(spec)).rejects.toMatchObject({
+        details: { exitStatus: 5, output: ["goodbye"] },
+      });
+    }
+  });
+
   test("leaves none of the processes that the agent had started already", async () => {
     const { runtime } = open();
     const marker = `birth-${process.pid}`;

@@ -57,6 +57,7 @@ describe("parsePaneList", () => {
     ["tabs turned into underscores", line.replaceAll("\t", "_") + END],
     ["a pid that is none", line.replace("4711", "") + END],
     ["another program's words", `Usage: tmux [options]\n${END}`],
+    ["an end of another word", `${line}other\t4711\t3.3a\n`],
     ["an end that is cut short", `${line}ao-server\t47`],
   ])("%s is no answer", (_name, output) => {
     expect(parsePaneList(output)).toBeUndefined();

@@ -55,7 +55,9 @@ describe("tmuxRunner", () => {
     ["hangs with a child that holds its output", "sleep 3"],
     ["hangs and does not listen to TERM", "trap '' TERM; while :; do sleep 0.1; done"],
   ])("a tmux that %s is given up after the timeout", async (_name, script) => {
+    const startedMs = performance.now();
     expect(await run(script, 200)).toEqual({ kind: "failed", cause: "tmux did not answer within 200 ms" });
+    expect(performance.now() - startedMs).toBeLessThan(2000);
   });
 
   test("a tmux that is not there is told apart", async () => {
