@@ -128,7 +128,7 @@ export function aoSandbox(): Ao {
   const dataDir = join(root, "data");
   const runtimeDir = join(root, "run");
   for (const path of [home, runtimeDir]) mkdirSync(path, { mode: 0o700 });
-  onTestFinished(() => endServers(runtimeDir));
+  onTestFinished(() => [runtimeDir, home].forEach(endServers));
   const env = {
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",
     HOME: home,
