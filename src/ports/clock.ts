@@ -2,6 +2,6 @@
 export interface Clock {
   /** Unix time in milliseconds. It may jump, also backwards. */
   nowMs(): number;
-  /** Resolves after at least `ms` milliseconds. */
-  sleep(ms: number): Promise<void>;
+  /** Resolves after at least `ms` milliseconds, or as soon as `signal` is aborted. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

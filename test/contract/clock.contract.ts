@@ -22,6 +22,24 @@ export function clockContract(name: string, open: () => Clock): void {
       await expect(open().sleep(ms)).resolves.toBeUndefined();
     });
 
+    test("a sleep ends as soon as its signal is aborted", async () => {
+      const clock = open();
+      const over = new AbortController();
+      const beforeMs = clock.nowMs();
+      const asleep = clock.sleep(60_000, over.signal);
+      over.abort();
+      await expect(asleep).resolves.toBeUndefined();
+      await expect(clock.sleep(60_000, over.signal)).resolves.toBeUndefined();
+      expect(clock.nowMs() - beforeMs).toBeLessThan(30_000);
+    });
+
+    test("a signal that is not aborted does not end a sleep", async () => {
+      const clock = open();
+      const beforeMs = clock.nowMs();
+      await clock.sleep(20, new AbortController().signal);
+      expect(clock.nowMs() - beforeMs).toBeGreaterThanOrEqual(19);
+    });
+
     test("sleepers wake in the order of their ends", async () => {
       const clock = open();
       const woken: string[] = [];

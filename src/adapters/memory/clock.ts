@@ -8,6 +8,7 @@ export interface MemoryClock extends Clock {
 
 interface Sleeper {
   readonly wakeAtMs: number;
+  /** Takes it off the list, too. */
   readonly wake: () => void;
 }
 
@@ -22,9 +23,7 @@ export function memoryClock(startMs = 1_700_000_000_000): MemoryClock {
   let sleepers: readonly Sleeper[] = [];
 
   function wakeDue(): void {
-    const due = sleepers.filter((sleeper) => sleeper.wakeAtMs <= now);
-    sleepers = sleepers.filter((sleeper) => sleeper.wakeAtMs > now);
-    for (const sleeper of due) sleeper.wake();
+    for (const sleeper of sleepers.filter(({ wakeAtMs }) => wakeAtMs <= now)) sleeper.wake();
   }
 
   function jumpToEarliest(): void {
@@ -39,10 +38,17 @@ export function memoryClock(startMs = 1_700_000_000_000): MemoryClock {
       now += ms;
       wakeDue();
     },
-    sleep(ms) {
+    sleep(ms, signal) {
+      if (signal?.aborted) return Promise.resolve();
       const wakeAtMs = now + ms;
       return new Promise((wake) => {
-        sleepers = [...sleepers, { wakeAtMs, wake }].sort((a, b) => a.wakeAtMs - b.wakeAtMs);
+        const end = () => {
+          signal?.removeEventListener("abort", end);
+          sleepers = sleepers.filter((sleeper) => sleeper.wake !== end);
+          wake();
+        };
+        signal?.addEventListener("abort", end);
+        sleepers = [...sleepers, { wakeAtMs, wake: end }].sort((a, b) => a.wakeAtMs - b.wakeAtMs);
         setImmediate(jumpToEarliest);
       });
     },

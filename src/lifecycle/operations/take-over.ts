@@ -1,0 +1,72 @@
+import { errorMessage, isAoError } from "../../domain/errors.ts";
+import type { LeasedOperation, Operation, OperationKind } from "../../domain/operation.ts";
+import { lookForDead, tryClaim } from "./claim-operation.ts";
+import { release } from "./hold-operation.ts";
+import { keepLease } from "./keep-lease.ts";
+import type { LedgerDeps } from "./ledger-deps.ts";
+import { requireOperation } from "./write-operation.ts";
+
+/** Carries an operation on that somebody left: to its end, or back. It ends it, or throws. */
+export type CarryOn = (operation: LeasedOperation) => Promise<void>;
+
+/** An operation that could not be carried on. It stays, and is due again after its backoff. */
+export interface TakeOverError {
+  readonly operationId: string;
+  readonly sessionId: string | null;
+  /** `null` when not even that could be read. */
+  readonly kind: OperationKind | null;
+  readonly message: string;
+}
+
+export interface TakeOverReport {
+  /** Those that were taken over, as they stand now, by creation. */
+  readonly taken: readonly Operation[];
+  readonly errors: readonly TakeOverError[];
+}
+
+/**
+ * Takes over, oldest first, every operation that is due and held by nobody, and those whose holder is dead
+ * or was silent for too long. Each is on its own: one that cannot be read or carried on is reported and
+ * never stops the others. What another process holds, or takes meanwhile, is left alone.
+ */
+export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<TakeOverReport> {
+  const { operations, unreadable } = deps.operations.unfinished();
+  const deadTokens = await lookForDead(deps, operations);
+  const taken: Operation[] = [];
+  const errors: TakeOverError[] = unreadable.map(({ id, sessionId, flaw }) => {
+    return { operationId: id, sessionId, kind: null, message: `its row cannot be read (${flaw})` };
+  });
+  for (const operation of operations) {
+    try {
+      const held = takeLeft(deps, operation, deadTokens);
+      if (held === null) continue;
+      await carryOnOrRelease(deps, held, carryOn).finally(() => taken.push(requireOperation(deps, held.id)));
+    } catch (error) {
+      if (!isAoError(error, "operation_in_progress")) errors.push(takeOverError(operation, error));
+    }
+  }
+  return { taken, errors };
+}
+
+function takeLeft(
+  deps: LedgerDeps,
+  { id }: Operation,
+  deadTokens: ReadonlySet<string>,
+): LeasedOperation | null {
+  const decision = tryClaim(deps, id, { deadTokens, evenIfNotDue: false });
+  return decision.kind === "claimed" ? decision.operation : null;
+}
+
+/** The error of the work outlives one of its release: a lost lease means that another one carries it on. */
+async function carryOnOrRelease(deps: LedgerDeps, held: LeasedOperation, carryOn: CarryOn): Promise<void> {
+  try {
+    await keepLease(deps, held, () => carryOn(held));
+  } catch (error) {
+    release(deps, held, { lastError: errorMessage(error) });
+    throw error;
+  }
+}
+
+function takeOverError({ id, sessionId, kind }: Operation, error: unknown): TakeOverError {
+  return { operationId: id, sessionId, kind, message: errorMessage(error) };
+}
