@@ -1,5 +1,6 @@
 import { AoError } from "../../domain/errors.ts";
 import type { WorkspaceSpec } from "../../ports/workspace.ts";
+import { listRefs } from "./branch-refs.ts";
 import { findDefaultBranch } from "./default-branch.ts";
 import type { Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
@@ -42,10 +43,10 @@ async function resolveAsked(git: Git, repository: Repository, ref: string): Prom
 }
 
 async function resolveDefault(git: Git, repository: Repository, name: string): Promise<Base | undefined> {
-  const [remote, local] = await Promise.all([
-    resolveCommit(git, repository, `refs/remotes/origin/${name}`),
-    resolveCommit(git, repository, `refs/heads/${name}`),
-  ]);
+  if (name.includes("\0")) return undefined;
+  const names = [`refs/remotes/origin/${name}`, `refs/heads/${name}`];
+  const found = await listRefs(git, repository, names);
+  const [remote, local] = names.map((ref) => found.find((one) => one.ref === ref)?.commit);
   const here = local === undefined ? undefined : { ref: name, commit: local };
   if (remote === undefined) return here;
   const there = { ref: `origin/${name}`, commit: remote };

@@ -8,10 +8,14 @@ import { type Git, inDirectory } from "./run-git.ts";
  * @throws AoError branch_invalid when git refuses it.
  */
 export async function checkBranchName(git: Git, branch: string): Promise<void> {
-  if (branch.includes("\0")) throw invalidBranch(branch, "it holds a NUL character");
   const result = await git.read(inDirectory("/"), ["check-ref-format", "--branch", branch]);
   if (result.exitCode !== 0) throw invalidBranch(branch, "git does not allow this name");
   if (result.stdout !== `${branch}\n`) throw invalidBranch(branch, "it stands for another branch");
+}
+
+/** No program can be given such a name. @throws AoError branch_invalid */
+export function refuseNul(branch: string): void {
+  if (branch.includes("\0")) throw invalidBranch(branch, "it holds a NUL character");
 }
 
 /** A branch that cannot be made, by its name. */

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { AoError } from "../../domain/errors.ts";
 import type { WorkspaceSpec } from "../../ports/workspace.ts";
 import { resolveBase } from "./base-commit.ts";
-import { checkBranchName } from "./branch-name.ts";
+import { checkBranchName, refuseNul } from "./branch-name.ts";
 import { type FoundRef, findLocalBranch, listRefs } from "./branch-refs.ts";
 import type { Repository } from "./repository.ts";
 import type { Git } from "./run-git.ts";
@@ -31,13 +31,17 @@ export async function findBranch(
   repository: Repository,
   branch: string,
 ): Promise<BranchPlan | undefined> {
-  await checkBranchName(git, branch);
-  const local = await findLocalBranch(git, repository, branch);
+  refuseNul(branch);
+  const [, local, remotes] = await Promise.all([
+    checkBranchName(git, branch),
+    findLocalBranch(git, repository, branch),
+    listRefs(git, repository, [`${REMOTE}*/${branch}`]),
+  ]);
   if (local !== undefined) {
     if (local.checkedOutAt !== null) throw await branchInUse(repository, branch, local.checkedOutAt);
     return { branch, kind: "use", baseRef: branch, baseCommit: local.commit, warnings: [] };
   }
-  const remote = onlyRemote(branch, await listRefs(git, repository, `${REMOTE}*/${branch}`));
+  const remote = onlyRemote(branch, remotes);
   if (remote === undefined) return undefined;
   const baseRef = remote.ref.slice(REMOTE.length);
   return { branch, kind: "make", baseRef, baseCommit: remote.commit, warnings: [] };

@@ -27,20 +27,20 @@ export async function findLocalBranch(
   branch: string,
 ): Promise<FoundRef | undefined> {
   const name = `refs/heads/${branch}`;
-  return (await listRefs(git, repository, name)).find(({ ref }) => ref === name);
+  return (await listRefs(git, repository, [name])).find(({ ref }) => ref === name);
 }
 
 /**
- * The refs that match a pattern, those below it included (git-for-each-ref(1)). The branch that a bare
+ * The refs that match the patterns, those below them included (git-for-each-ref(1)). The branch that a bare
  * repository's HEAD names is checked out nowhere, though git 2.39.5 says so.
  */
 export async function listRefs(
   git: Git,
   repository: Repository,
-  pattern: string,
+  patterns: readonly string[],
 ): Promise<readonly FoundRef[]> {
   const format = "--format=%(refname)%00%(objectname)%00%(worktreepath)%00";
-  const result = await git.read(inDirectory(repository.path), ["for-each-ref", format, "--", pattern]);
+  const result = await git.read(inDirectory(repository.path), ["for-each-ref", format, "--", ...patterns]);
   const fields = outputOf(result, "list branches").split("\0");
   const refs: FoundRef[] = [];
   for (let at = 0; at + 2 < fields.length; at += 3) {

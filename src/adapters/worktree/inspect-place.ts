@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, isAoError } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
@@ -119,10 +119,11 @@ async function inspectGitDir(record: WorktreeRecord): Promise<Found> {
 /** A git that only looks, ours or that of another `ao`, works in the folder for a moment. */
 async function usersOf({ processes }: Looking, folder: string): Promise<Found> {
   try {
-    let users = await processes.usersOf(folder);
+    const real = await realpath(folder);
+    let users = await processes.usersOf(real);
     for (let look = 1; look < LOOKS_AT_USERS && users.length > 0 && users.every(isGit); look += 1) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      users = await processes.usersOf(folder);
+      users = await processes.usersOf(real);
     }
     return { in_use: users.map(({ pid, command }) => `${pid} ${command}`) };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { CreatedWorkspace, WorkspaceSpec } from "../../ports/workspace.ts";
 import { addWorktree } from "./add-worktree.ts";
 import type { BranchPlan } from "./branch-plan.ts";
@@ -6,7 +7,7 @@ import { claimFolder, hideFrom } from "./claim-folder.ts";
 import { type Marker, writeMarker } from "./marker.ts";
 import type { Context } from "./place.ts";
 import { putFiles, runCommands } from "./post-create.ts";
-import { removeWorktree } from "./remove-worktree.ts";
+import { forgetWorktree, removeWorktree } from "./remove-worktree.ts";
 import type { Repository } from "./repository.ts";
 import { snapshotMade } from "./snapshot-made.ts";
 import { type UndoStep, undoAfter } from "./undo.ts";
@@ -32,8 +33,17 @@ export async function makeWorktree(context: Context, making: Making): Promise<Cr
     await claim(context, making, undo);
     return await fill(context, making);
   } catch (error) {
-    throw await undoAfter(error, undo);
+    throw await undoAfter(known(error, making.path), undo);
   }
+}
+
+/** What the system refused, for example for want of room or rights, is an answer as well. */
+function known(error: unknown, path: string): AoError {
+  if (isAoError(error)) return error;
+  return new AoError("git_failed", `the worktree ${path} could not be made: ${errorMessage(error)}`, {
+    details: { path },
+    cause: error,
+  });
 }
 
 async function makeBranchOf(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
@@ -51,7 +61,13 @@ async function claim(context: Context, making: Making, undo: UndoStep[]): Promis
   await hideFrom(repository, context.managedRoot);
   await claimFolder(path);
   const removal = { ...context, repository, path, sessionId: spec.sessionId };
-  undo.push({ what: `worktree ${path}`, run: async () => void (await removeWorktree(removal, path)) });
+  undo.push({
+    what: `worktree ${path}`,
+    run: async () => {
+      const removed = await removeWorktree(removal, path);
+      if (!removed) await forgetWorktree(removal);
+    },
+  });
 }
 
 async function fill(context: Context, making: Making): Promise<CreatedWorkspace> {

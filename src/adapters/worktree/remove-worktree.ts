@@ -1,11 +1,11 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { AoError } from "../../domain/errors.ts";
+import { AoError, errorMessage } from "../../domain/errors.ts";
 import { gitFailed } from "./git-failure.ts";
 import type { Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
-import { discard, emptyTrash, hasCode, type Trash } from "./trash.ts";
+import { deleteDiscarded, discard, hasCode, sweepTrash, type Trash } from "./trash.ts";
 import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
 
 /**
@@ -46,12 +46,17 @@ export async function removeWorktree(removal: Removal, tree: string): Promise<bo
   const gone = await discardIfThere(removal, tree);
   if (gone === undefined) return false;
   await forgetWorktree(removal);
-  const left = await emptyTrash(removal.trash);
-  if (!(await isThere(gone))) return true;
-  throw new AoError("teardown_incomplete", `files of ${removal.path} could not be deleted`, {
-    hint: `rm -rf '${gone}'`,
-    details: { left },
-  });
+  await sweepTrash(removal.trash);
+  try {
+    await deleteDiscarded(gone);
+  } catch (cause) {
+    throw new AoError("teardown_incomplete", `files of ${removal.path} could not be deleted`, {
+      hint: `rm -rf '${gone}'`,
+      details: { left: [`${gone}: ${errorMessage(cause)}`] },
+      cause,
+    });
+  }
+  return true;
 }
 
 /**

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage } from "../../domain/errors.ts";
 
 /**
  * The folders where worktrees go before they are deleted; the second serves when the first is on another
  * file system than the worktrees.
  *
  * `<session>.held` is one on its way out that is still being judged: it may hold work and has to come back
- * when it does. `<session>.<random>.gone` was judged and is only waiting to be deleted.
+ * when it does. `<session>.<unix ms>.<random>.gone` was judged and is only waiting to be deleted.
  */
 export interface Trash {
   readonly folders: readonly [string, string];
@@ -38,24 +37,34 @@ export function hold(trash: Trash, sessionId: string, path: string): Promise<str
 
 /** Moves a folder that may be deleted into the trash and returns where it is now. */
 export function discard(trash: Trash, sessionId: string, path: string): Promise<string> {
-  return moveInto(trash.folders, path, () => `${sessionId}.${randomUUID()}.gone`);
+  return moveInto(trash.folders, path, () => `${sessionId}.${Date.now()}.${randomUUID()}.gone`);
 }
 
+function discardedAtMs(name: string): number {
+  return Number(name.split(".")[1]);
+}
+
+/** Longer ago than this, whoever moved it there is not deleting it any more. */
+const ABANDONED_AFTER_MS = 600_000;
+
 /**
- * Deletes whatever may be deleted, what an interrupted run left included. Links are removed, never followed.
+ * Deletes a folder that `discard` returned. Links are removed, never followed.
  *
- * @returns what could not be deleted and why; it is tried again the next time.
+ * @throws Error when something of it could not be deleted.
  */
-export async function emptyTrash(trash: Trash): Promise<readonly string[]> {
-  const left: string[] = [];
+export function deleteDiscarded(path: string): Promise<void> {
+  return removeTree(path);
+}
+
+/** Deletes what interrupted runs have left to be deleted. What resists is left for the next time. */
+export async function sweepTrash(trash: Trash): Promise<void> {
   for (const folder of trash.folders) {
     const names = await readdir(folder).catch((): string[] => []);
     for (const name of names.filter((entry) => entry.endsWith(".gone"))) {
-      const path = join(folder, name);
-      await removeTree(path).catch((error: unknown) => left.push(`${path}: ${errorMessage(error)}`));
+      const isAbandoned = Date.now() - discardedAtMs(name) > ABANDONED_AFTER_MS;
+      if (isAbandoned) await removeTree(join(folder, name)).catch(() => undefined);
     }
   }
-  return left;
 }
 
 async function moveInto(folders: Trash["folders"], path: string, name: () => string): Promise<string> {

@@ -118,12 +118,15 @@ describe("the branch", () => {
   });
 
   test("one that a rebase elsewhere is working on is refused with its path", async () => {
-    const { repository, workspace, spec } = worktreeWorld();
+    const world = worktreeWorld();
+    const { repository, workspace, spec } = world;
     repository.git("switch", "-qc", "busy");
     repository.commit("a.txt", "1");
     repository.git("-c", "sequence.editor=sed -i s/pick/edit/", "rebase", "-qi", "main");
+    const before = traces(world);
     const error = await failure(workspace.create(spec({ branch: "busy" })), "branch_in_use");
     expect(error.details["path"]).toBe(repository.path);
+    expect(traces(world)).toEqual(before);
   });
 
   test("one held by a worktree that was deleted by hand is refused with the way out", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gitWorktrees } from "../../../../src/adapters/worktree/git-worktrees.ts";
@@ -184,10 +184,12 @@ describe("an interrupted removal", () => {
 
   test("that was already judged is swept up by the next removal", async () => {
     const { workspace, spec, trashDir } = await opened();
-    writeIn(join(trashDir, "app-7.some-id.gone"), "file", "x");
-    writeIn(join(trashDir, "app-8.held"), "file", "x");
+    const justNow = `app-6.${Date.now()}.x.gone`;
+    for (const name of ["app-7.1700000000000.x.gone", justNow, "app-8.held", "other"]) {
+      writeIn(join(trashDir, name), "file", "x");
+    }
     await workspace.destroy(spec());
-    expect(filesBelow(trashDir)).toEqual(["app-8.held", "app-8.held/file"]);
+    expect(readdirSync(trashDir).sort()).toEqual([justNow, "app-8.held", "other"].sort());
   });
 });
 
