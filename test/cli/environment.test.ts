@@ -183,7 +183,7 @@ describe("two at once", () => {
     const cwd = ao.repository();
     const id = await ao.spawn(cwd);
     await ao.until(id, "idle");
-    await ao.run(["kill", id]);
+    await ao.run(["kill", id, "--keep-worktree"]);
     const runs = await Promise.all(Array.from({ length: 4 }, () => ao.run(["restore", id])));
     expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
     await ao.until(id, "idle");
