@@ -11,7 +11,7 @@ import {
   homeDirectory,
 } from "./adapters/data-directory/data-directory.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
-import { memorySessionStore } from "./adapters/memory/session-store.ts";
+import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
 import { systemIds } from "./adapters/node/system-ids.ts";
@@ -26,6 +26,7 @@ import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
 import type { IdSource } from "./ports/ids.ts";
 import type { SessionStore } from "./ports/session-store.ts";
+import type { Store } from "./ports/store.ts";
 
 /**
  * `create` makes the data directory and the store when they are missing. `existing` makes nothing: a
@@ -82,19 +83,19 @@ function allAgents(): ReadonlyMap<string, Agent> {
 }
 
 interface OpenedStore {
-  readonly store: SessionStore;
+  readonly store: Store;
   readonly isNew: boolean;
   readonly dataDir: string;
 }
 
 async function openStore(directory: DataDirectory, access: Access): Promise<OpenedStore> {
-  if (access === "tools") return { store: memorySessionStore(), isNew: true, dataDir: directory.path };
+  if (access === "tools") return { store: memoryStore(), isNew: true, dataDir: directory.path };
   const dataDir = access === "create" ? directory.prepare() : directory.resolved();
   const { database } = dataLayout(dataDir);
   const isNew = access === "existing" && !existsSync(database) && !existsSync(`${database}-wal`);
-  if (isNew) return { store: memorySessionStore(), isNew, dataDir };
-  const { sqliteSessionStore } = await import("./adapters/sqlite/session-store.ts");
-  return { store: sqliteSessionStore({ path: database }), isNew, dataDir };
+  if (isNew) return { store: memoryStore(), isNew, dataDir };
+  const { sqliteStore } = await import("./adapters/sqlite/store.ts");
+  return { store: sqliteStore({ path: database }), isNew, dataDir };
 }
 
 /** Git is loaded by the first call that needs it: a list needs none. */
@@ -154,7 +155,9 @@ async function sessionDeps({ store, dataDir, env, ids, socketPath }: Parts): Pro
     agents.get(event.agent)?.interpret(event)?.submittedText ?? null;
   return {
     ...lazyGit({ env, processes, managedRoot: layout.worktreesRoot, trashDir: layout.trash }),
-    store,
+    store: store.sessions,
+    operations: store.operations,
+    changes: store.changes,
     runtime: tmuxRuntime({ socketPath, env, processes }),
     messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
     agents,
@@ -179,7 +182,7 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
   const directory = dataDirectory(env, cwd);
   const opened = await openStore(directory, access);
   const ids = systemIds();
-  const socketPath = rememberSocket(opened.store, ids.digest(opened.dataDir), env);
+  const socketPath = rememberSocket(opened.store.sessions, ids.digest(opened.dataDir), env);
   const deps = await sessionDeps({ ...opened, env, ids, socketPath });
   const lookup = {
     ...{ explicitPath: configPath, recordedPath: undefined, env, cwd },

@@ -1,9 +1,11 @@
 import type { Agent } from "../ports/agent.ts";
+import type { ChangeLog } from "../ports/change-log.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Files } from "../ports/files.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { Inbox } from "../ports/inbox.ts";
 import type { Messenger } from "../ports/messenger.ts";
+import type { OperationStore } from "../ports/operation-store.ts";
 import type { ProcessTable } from "../ports/process-table.ts";
 import type { Programs } from "../ports/programs.ts";
 import type { Repositories } from "../ports/repositories.ts";
@@ -13,7 +15,10 @@ import type { Workspace } from "../ports/workspace.ts";
 
 /** Everything the session commands work with. A use case names the part it needs with `Pick`. */
 export interface SessionDeps {
+  /** Its transactions span `operations` and `changes`. */
   readonly store: SessionStore;
+  readonly operations: OperationStore;
+  readonly changes: ChangeLog;
   readonly runtime: Runtime;
   readonly workspace: Workspace;
   readonly repositories: Repositories;

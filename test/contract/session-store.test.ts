@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { memorySessionStore } from "../../src/adapters/memory/session-store.ts";
-import { sqliteSessionStore } from "../../src/adapters/sqlite/session-store.ts";
+import { memoryStore } from "../../src/adapters/memory/store.ts";
+import { sqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { sessionStoreContract } from "./session-store.contract.ts";
 
-sessionStoreContract("memory", memorySessionStore);
-sessionStoreContract("sqlite", () => sqliteSessionStore({ path: join(tempDir(), "ao.db") }));
+sessionStoreContract("memory", () => memoryStore().sessions);
+sessionStoreContract("sqlite", () => sqliteStore({ path: join(tempDir(), "ao.db") }).sessions);

@@ -46,15 +46,16 @@ export function anOperation(
 
 /** The same kill in its first attempt, held with token `token-1`. */
 export function aLeasedOperation(overrides: OperationOverrides<LeasedState> = {}): LeasedOperation {
-  return anOperationIn(aLease(), { attempt: 1, version: 2, ...overrides });
+  return anOperationIn(aLease(), { version: 2, ...overrides });
 }
 
-/** The same kill in the state given. */
+/** The same kill in the state given, after one attempt unless it is prepared. */
 export function anOperationIn<State extends OperationState>(
   state: State,
   overrides: OperationOverrides<State> = {},
 ): Operation<State> {
   const { id = 1, projectId: project = "app", sessionId: session = "app-1", ...rest } = overrides;
+  const { createdAtMs = T0_MS } = rest;
   return {
     id: operationId(id),
     kind: "kill",
@@ -64,11 +65,11 @@ export function anOperationIn<State extends OperationState>(
     input: { reason: "manual" },
     progress: null,
     state,
-    attempt: 0,
+    attempt: state.kind === "prepared" ? 0 : 1,
     version: 1,
     lastError: null,
-    createdAtMs: T0_MS,
-    updatedAtMs: T0_MS,
+    createdAtMs,
+    updatedAtMs: createdAtMs,
     ...rest,
   };
 }

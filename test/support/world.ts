@@ -8,7 +8,7 @@ import { memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
 import { memoryPrograms } from "../../src/adapters/memory/programs.ts";
 import { type MemoryRepositories, memoryRepositories } from "../../src/adapters/memory/repositories.ts";
 import { type MemoryRun, type MemoryRuntime, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
-import { memorySessionStore } from "../../src/adapters/memory/session-store.ts";
+import { memoryStore } from "../../src/adapters/memory/store.ts";
 import { type MemoryWorkspace, memoryWorkspace } from "../../src/adapters/memory/workspace.ts";
 import type { HookEvent } from "../../src/domain/facts.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
@@ -90,11 +90,12 @@ export function aWorld(options: WorldOptions = {}): World {
   const repositories = memoryRepositories([{ path: "/repo/app", bare: false, defaultBranch: "main" }]);
   const inbox = memoryInbox();
   const files = memoryFiles();
-  const store = loggedStore(memorySessionStore(), pass);
+  const { sessions, operations, changes } = memoryStore();
+  const store = loggedStore(sessions, pass);
   store.insertProject(project);
 
   const deps: SessionDeps = {
-    ...{ store, runtime, workspace, repositories, messenger, inbox, clock },
+    ...{ store, operations, changes, runtime, workspace, repositories, messenger, inbox, clock },
     agents: new Map([[agent.name, agent]]),
     processes: memoryProcessTable(),
     programs: memoryPrograms(["/bin/agent"]),

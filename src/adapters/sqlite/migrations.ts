@@ -45,8 +45,53 @@ const FIRST_LIGHT = `
   CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 `;
 
+/**
+ * The operation ledger and the change log. Whatever only one state of an operation has is there in that state
+ * and in no other. Sequence numbers are AUTOINCREMENT, so that none is given again if changes are ever removed;
+ * a transaction that is undone gives its numbers back (sqlite.org/autoinc.html).
+ */
+const NOTHING_HALF_DONE = `
+  CREATE TABLE operations (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    session_id TEXT,
+    subject TEXT NOT NULL,
+    input TEXT NOT NULL CHECK (json_valid(input)),
+    progress TEXT NOT NULL CHECK (json_valid(progress)),
+    state TEXT NOT NULL CHECK (state IN ('prepared', 'leased', 'completed', 'failed')),
+    next_attempt_at INTEGER CHECK ((next_attempt_at IS NOT NULL) = (state = 'prepared')),
+    lease_token TEXT CHECK ((lease_token IS NOT NULL) = (state = 'leased')),
+    lease_owner TEXT CHECK ((lease_owner IS NOT NULL) = (state = 'leased')),
+    lease_expires_at INTEGER CHECK ((lease_expires_at IS NOT NULL) = (state = 'leased')),
+    result TEXT CHECK ((result IS NOT NULL) = (state IN ('completed', 'failed'))),
+    error TEXT CHECK ((error IS NOT NULL) = (state = 'failed')),
+    completed_at INTEGER CHECK ((completed_at IS NOT NULL) = (state = 'completed')),
+    attempt INTEGER NOT NULL CHECK (attempt >= (state <> 'prepared')),
+    version INTEGER NOT NULL CHECK (version >= 1),
+    last_error TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at)
+  ) STRICT;
+  CREATE INDEX operations_unfinished ON operations (created_at, id)
+    WHERE state NOT IN ('completed', 'failed');
+  CREATE INDEX operations_by_session ON operations (session_id, created_at, id);
+
+  CREATE TABLE changes (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    project_id TEXT NOT NULL,
+    session_id TEXT,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL CHECK (json_valid(data))
+  ) STRICT;
+`;
+
 /** The whole schema, oldest step first. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: FIRST_LIGHT }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: FIRST_LIGHT },
+  { version: 2, sql: NOTHING_HALF_DONE },
+];
 
 /** The schema number after all of `migrations`. */
 export function newestVersion(migrations: readonly Migration[]): number {

@@ -1,4 +1,5 @@
 import type { SessionRecord } from "../../domain/session.ts";
+import { parseJson } from "./parse-json.ts";
 import { sessionShape } from "./session-shape.ts";
 
 /** A row of the table `sessions` as it is written. */
@@ -37,14 +38,6 @@ export function sessionRow(record: SessionRecord): SessionRow {
     lifecycle: JSON.stringify(record.lifecycle),
     metadata: JSON.stringify(record.metadata),
   };
-}
-
-function parseJson(value: unknown): unknown {
-  try {
-    return JSON.parse(String(value));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The session of a row. A row of which any part is missing or unknown is damaged: no value is made up. */

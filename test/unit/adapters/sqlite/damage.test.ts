@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sqliteSessionStore } from "../../../../src/adapters/sqlite/session-store.ts";
+import { sqliteStore } from "../../../../src/adapters/sqlite/store.ts";
 import type { SessionStore } from "../../../../src/ports/session-store.ts";
 import { aSession, projectId, sessionId } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
@@ -20,7 +20,7 @@ function overwriteStart(path: string): void {
 }
 
 function open(path: string): SessionStore {
-  const store = sqliteSessionStore({ path });
+  const store = sqliteStore({ path }).sessions;
   onTestFinished(() => store.close());
   return store;
 }
@@ -38,7 +38,7 @@ describe("a damaged database", () => {
     const path = aClosedDatabase();
     damage(path);
     const before = bytesIn(dirname(path));
-    expect(() => sqliteSessionStore({ path })).toThrow(
+    expect(() => sqliteStore({ path })).toThrow(
       expect.objectContaining({ code: "store_corrupt", hint: expect.stringContaining("backup") }),
     );
     expect(bytesIn(dirname(path))).toEqual(before);
@@ -53,7 +53,7 @@ describe("a damaged database", () => {
     const path = aCrashedDatabase();
     damage(path);
     const before = bytesIn(dirname(path));
-    expect(() => sqliteSessionStore({ path })).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+    expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: "store_corrupt" }));
     expect(bytesIn(dirname(path))).toEqual(before);
     expect([...before.keys()]).toContain("ao.db-wal");
   });
@@ -80,7 +80,7 @@ describe("what is no database of this ao", () => {
     const path = aClosedDatabase();
     tamper(path, "PRAGMA user_version = 99");
     const before = bytesIn(dirname(path));
-    expect(() => sqliteSessionStore({ path })).toThrow(
+    expect(() => sqliteStore({ path })).toThrow(
       expect.objectContaining({ code: "store_newer", hint: expect.stringContaining("upgrade ao") }),
     );
     expect(bytesIn(dirname(path))).toEqual(before);
@@ -92,7 +92,7 @@ describe("what is no database of this ao", () => {
     bytes.writeInt32BE(99, 60);
     writeFileSync(path, bytes);
     const before = bytesIn(dirname(path));
-    expect(() => sqliteSessionStore({ path })).toThrow(expect.objectContaining({ code: "store_newer" }));
+    expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: "store_newer" }));
     expect(bytesIn(dirname(path))).toEqual(before);
   });
 
@@ -101,14 +101,14 @@ describe("what is no database of this ao", () => {
     const newer = new Database(path);
     onTestFinished(() => void newer.close());
     newer.pragma("user_version = 99");
-    expect(() => sqliteSessionStore({ path })).toThrow(expect.objectContaining({ code: "store_newer" }));
+    expect(() => sqliteStore({ path })).toThrow(expect.objectContaining({ code: "store_newer" }));
   });
 
   test("a database of another program is refused and left as it is", () => {
     const path = join(tempDir(), "ao.db");
     tamper(path, "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
     const before = bytesIn(dirname(path));
-    expect(() => sqliteSessionStore({ path })).toThrow(
+    expect(() => sqliteStore({ path })).toThrow(
       expect.objectContaining({ code: "data_dir_unusable", hint: expect.stringContaining("AO_DATA_DIR") }),
     );
     expect(bytesIn(dirname(path))).toEqual(before);
@@ -139,7 +139,7 @@ describe("what is no database of this ao", () => {
     ["in a folder that nobody can make", () => "/proc/none/ao.db"],
   ])("a path that is %s is data_dir_unusable", (_what, prepare) => {
     const path = prepare(tempDir());
-    expect(() => sqliteSessionStore({ path })).toThrow(
+    expect(() => sqliteStore({ path })).toThrow(
       expect.objectContaining({ code: "data_dir_unusable", hint: expect.any(String) }),
     );
   });

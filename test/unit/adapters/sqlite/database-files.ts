@@ -1,14 +1,14 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { sqliteSessionStore } from "../../../../src/adapters/sqlite/session-store.ts";
+import { sqliteStore } from "../../../../src/adapters/sqlite/store.ts";
 import { aSession } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 /** The path of a database that was closed well, with a few hundred sessions in it. */
 export function aClosedDatabase(): string {
   const path = join(tempDir(), "ao.db");
-  const store = sqliteSessionStore({ path });
+  const store = sqliteStore({ path }).sessions;
   store.transaction(() => {
     for (let number = 1; number <= 300; number++) store.insert(aSession({ id: `app-${number}` }));
   });
@@ -19,7 +19,7 @@ export function aClosedDatabase(): string {
 /** The path of a database as a crash leaves it: session app-301 is in its write-ahead log only. */
 export function aCrashedDatabase(): string {
   const original = aClosedDatabase();
-  const store = sqliteSessionStore({ path: original });
+  const store = sqliteStore({ path: original }).sessions;
   store.insert(aSession({ id: "app-301" }));
   const folder = join(original, "..", "crashed");
   mkdirSync(folder);

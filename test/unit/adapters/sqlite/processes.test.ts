@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sqliteSessionStore } from "../../../../src/adapters/sqlite/session-store.ts";
+import { sqliteStore } from "../../../../src/adapters/sqlite/store.ts";
 import type { SessionStore } from "../../../../src/ports/session-store.ts";
 import { aSession } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
@@ -13,7 +13,7 @@ const WAIT = { timeout: 20_000, interval: 5 };
 const HELD_MS = 3_000;
 
 const HOLD_THE_LOCK = `
-  const store = sqliteSessionStore({ path });
+  const store = sqliteStore({ path }).sessions;
   store.transaction(() => {
     store.rememberOnce("held", "uncommitted");
     say("held");
@@ -23,7 +23,7 @@ const HOLD_THE_LOCK = `
 `;
 
 function open(path: string, busyTimeoutMs?: number): SessionStore {
-  const store = sqliteSessionStore({ path, ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) });
+  const store = sqliteStore({ path, ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }).sessions;
   onTestFinished(() => store.close());
   return store;
 }
@@ -45,7 +45,7 @@ describe("processes on one store", () => {
     const start = await storeProgram(`
       say("ready");
       while (!existsSync(argument)) pause(1);
-      const store = sqliteSessionStore({ path });
+      const store = sqliteStore({ path }).sessions;
       for (let i = 0; i < 200; i++) say(String(store.allocateSessionNumber("app")));
       store.close();
     `);
@@ -67,7 +67,7 @@ describe("processes on one store", () => {
         WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1e6) SELECT max(n) FROM c\`;
       say("ready");
       while (!existsSync(argument)) pause(1);
-      openDatabase({ path, busyTimeoutMs: 20000, migrations: [...MIGRATIONS, { version: 2, sql: slow }] });
+      openDatabase({ path, busyTimeoutMs: 20000, migrations: [...MIGRATIONS, { version: MIGRATIONS.length + 1, sql: slow }] });
     `);
     const processes = Array.from({ length: 4 }, () => start(path, gate));
     await Promise.all(processes.map((process) => printed(process, 1)));
@@ -122,7 +122,7 @@ describe("processes on one store", () => {
     const store = open(path);
     store.insert(aSession());
     const start = await storeProgram(`
-      const store = sqliteSessionStore({ path });
+      const store = sqliteStore({ path }).sessions;
       for (let i = 0; i < 100; i++) {
         store.transaction(() => {
           const record = store.list()[0];
@@ -142,7 +142,7 @@ describe("a process that is killed", () => {
   test("while it gives numbers leaves none to be given again", async () => {
     const path = join(tempDir(), "ao.db");
     const start = await storeProgram(`
-      const store = sqliteSessionStore({ path });
+      const store = sqliteStore({ path }).sessions;
       for (;;) say(String(store.allocateSessionNumber("app")));
     `);
     const process = start(path);
@@ -154,7 +154,7 @@ describe("a process that is killed", () => {
 
   test.each([1, 2, 3])("while it makes the store leaves none or a whole one (%i)", async () => {
     const path = join(tempDir(), "ao.db");
-    const start = await storeProgram(`sqliteSessionStore({ path }); say("open"); pause(60000);`);
+    const start = await storeProgram(`sqliteStore({ path }); say("open"); pause(60000);`);
     const process = start(path);
     await expect.poll(() => readdirSync(dirname(path)), { ...WAIT, interval: 1 }).not.toEqual([]);
     await process.kill();
@@ -169,7 +169,7 @@ describe("a process that is killed", () => {
     const start = await storeProgram(`
       const slow = \`CREATE TABLE extra (a); DELETE FROM sessions;
         WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1e12) SELECT max(n) FROM c\`;
-      openDatabase({ path, busyTimeoutMs: 0, migrations: [...MIGRATIONS, { version: 2, sql: slow }] });
+      openDatabase({ path, busyTimeoutMs: 0, migrations: [...MIGRATIONS, { version: MIGRATIONS.length + 1, sql: slow }] });
     `);
     const process = start(path);
     await expect.poll(() => isLocked(path), WAIT).toBe(true);
@@ -198,7 +198,7 @@ describe("the files of the store", () => {
       import { readdirSync, statSync } from "node:fs";
       import { dirname, join } from "node:path";
       process.umask(parseInt(argument, 8));
-      const store = sqliteSessionStore({ path });
+      const store = sqliteStore({ path }).sessions;
       store.rememberOnce("a", "b");
       const mode = (file) => (statSync(file).mode & 0o777).toString(8);
       for (const folder of [dirname(dirname(path)), dirname(path)]) say("folder " + mode(folder));

@@ -19,7 +19,7 @@ const PRELUDE = `
   import { existsSync, writeSync } from "node:fs";
   import { openDatabase } from "../../../../src/adapters/sqlite/open-database.ts";
   import { MIGRATIONS } from "../../../../src/adapters/sqlite/migrations.ts";
-  import { sqliteSessionStore } from "../../../../src/adapters/sqlite/session-store.ts";
+  import { sqliteStore } from "../../../../src/adapters/sqlite/store.ts";
   const [path, argument] = process.argv.slice(2);
   const say = (text) => writeSync(1, text + "\\n");
   const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -1,0 +1,58 @@
+import { resolve } from "node:path";
+import type { Database } from "better-sqlite3";
+import type { ChangeLog } from "../../ports/change-log.ts";
+import type { OperationStore } from "../../ports/operation-store.ts";
+import type { Store } from "../../ports/store.ts";
+import { type Call, callsOf } from "./calls.ts";
+import { changeTable } from "./change-table.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { openDatabase } from "./open-database.ts";
+import { operationTable } from "./operation-table.ts";
+import { sessionStore } from "./session-store.ts";
+
+export interface SqliteStoreOptions {
+  /** The database file; made, with its folder, when there is none. */
+  readonly path: string;
+  /** How long a call waits for another process's transaction before it is `store_busy`. */
+  readonly busyTimeoutMs?: number;
+}
+
+function operationStore(db: Database, call: Call): OperationStore {
+  const table = operationTable(db);
+  return {
+    get: (id) => call(() => table.get(id)),
+    insert: (operation) => call(() => table.insert(operation)),
+    save: (operation, readVersion) => call(() => table.save(operation, readVersion)),
+    unfinished: () => call(() => table.unfinished()),
+    ofSession: (id, limit) => call(() => table.ofSession(id, limit)),
+  };
+}
+
+function changeLog(db: Database, call: Call): ChangeLog {
+  const table = changeTable(db);
+  return {
+    append: (change) => call(() => table.append(change)),
+    after: (sequence, limit) => call(() => table.after(sequence, limit)),
+    last: () => call(() => table.last()),
+  };
+}
+
+/**
+ * All of the canonical state in one SQLite file, shared by any number of processes: write-ahead log, each
+ * commit on disk before its call returns, writers one after another, readers never waiting for a writer.
+ *
+ * @throws AoError store_corrupt, store_newer, store_busy or data_dir_unusable when it cannot be opened; what
+ *   was there is left as it was.
+ */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  const path = resolve(options.path);
+  const db = openDatabase({ path, busyTimeoutMs: options.busyTimeoutMs ?? 10_000, migrations: MIGRATIONS });
+  const call = callsOf(db);
+  const sessions = sessionStore(db, call);
+  return {
+    sessions,
+    operations: operationStore(db, call),
+    changes: changeLog(db, call),
+    close: () => sessions.close(),
+  };
+}
