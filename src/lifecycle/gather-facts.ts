@@ -2,9 +2,10 @@ import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
+import type { LifecycleDeps } from "./lifecycle-manager.ts";
 import { runtimeTarget } from "./session-refs.ts";
 
-export type ObserveDeps = Pick<SessionDeps, "store" | "runtime" | "inbox" | "agents" | "clock" | "ids">;
+export type ObserveDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "inbox" | "agents">;
 
 /** What the world says of some sessions, next to what is stored. */
 export interface Facts {

@@ -6,7 +6,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { lookFailures } from "./gather-facts.ts";
-import { lifecycleManager } from "./lifecycle-manager.ts";
+import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
 import { requireSight } from "./live-target.ts";
 import { requireSession, runtimeTarget, sessionNotFound, workspaceRef } from "./session-refs.ts";
 import { describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
@@ -30,7 +30,7 @@ export interface KillResult {
   readonly workspacePath: string | null;
 }
 
-type KillDeps = Pick<SessionDeps, "store" | "runtime" | "workspace" | "files" | "clock" | "ids" | "dataDir">;
+type KillDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "workspace" | "files" | "dataDir">;
 
 /**
  * Ends a session: the intent is recorded, the agent ended, then the worktree freed when nothing in it

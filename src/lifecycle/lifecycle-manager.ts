@@ -7,6 +7,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { ProcessIdentity, RuntimeHandle, SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
 import { afterLook, afterNaming, afterSignal, withLifecycle } from "./record-changes.ts";
+import { sessionChanged, sessionCreated } from "./session-change.ts";
 
 /** Tries for a row that others keep writing; each loses only to a write that succeeded. */
 const MAX_TRIES = 20;
@@ -32,7 +33,8 @@ export type RestorePatch = Pick<
 
 /**
  * The only writer of session rows. Every change loads, decides with a pure rule, compares, and saves
- * with a revision check in one transaction; nothing is written when nothing changed.
+ * with a revision check in one transaction, and tells the change log of it; nothing is written when nothing
+ * changed.
  *
  * Methods that may return `undefined` ignore an unknown session. All may throw what the store throws.
  */
@@ -69,7 +71,8 @@ export interface LifecycleManager {
   onAgentSessionId(id: SessionId, agentSessionId: string, launchId: LaunchId): Change | undefined;
 }
 
-type LifecycleDeps = Pick<SessionDeps, "store" | "clock" | "ids">;
+/** What every change of a session's row needs. */
+export type LifecycleDeps = Pick<SessionDeps, "store" | "changes" | "clock" | "ids">;
 /** Says what a row becomes; the same reference for no change. A throw refuses and changes nothing. */
 type Decide = (record: SessionRecord, nowMs: number) => SessionRecord;
 
@@ -124,12 +127,17 @@ function tryChange(deps: LifecycleDeps, id: SessionId, decide: Decide): Change |
     updatedAtMs: Math.max(read.updatedAtMs, nowMs),
     lifecycle: { ...decided.lifecycle, revision: revision + 1 },
   };
-  return deps.store.save(record, revision) ? { record, changed: true } : "lost_race";
+  if (!deps.store.save(record, revision)) return "lost_race";
+  deps.changes.append(sessionChanged(read, record, nowMs));
+  return { record, changed: true };
 }
 
-function insertRow({ store }: LifecycleDeps, record: SessionRecord): SessionRecord {
-  if (store.transaction(() => store.insert(record))) return record;
-  throw new AoError("internal", `session id ${record.id} is taken`);
+function insertRow({ store, changes, clock }: LifecycleDeps, record: SessionRecord): SessionRecord {
+  return store.transaction(() => {
+    if (!store.insert(record)) throw new AoError("internal", `session id ${record.id} is taken`);
+    changes.append(sessionCreated(record, clock.nowMs()));
+    return record;
+  });
 }
 
 function known(id: SessionId, change: Change | undefined): SessionRecord {

@@ -3,12 +3,12 @@ import type { SessionId } from "../domain/ids.ts";
 import type { RuntimeSpec, StartedRuntime } from "../ports/runtime.ts";
 import type { CreatedWorkspace, WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
-import { lifecycleManager } from "./lifecycle-manager.ts";
+import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
 import type { UndoStep } from "./undo.ts";
 
 /** Takes a worktree back that this command made, and its branch; a row that is there learns of it. */
 export function undoWorkspace(
-  deps: Pick<SessionDeps, "workspace" | "store" | "clock" | "ids">,
+  deps: LifecycleDeps & Pick<SessionDeps, "workspace">,
   ref: WorkspaceRef,
   created: CreatedWorkspace,
 ): UndoStep {
@@ -57,7 +57,7 @@ export function undoRuntime(
 }
 
 /** Ends the row: there is no way to delete one. */
-export function undoRow(deps: Pick<SessionDeps, "store" | "clock" | "ids">, id: SessionId): UndoStep {
+export function undoRow(deps: LifecycleDeps, id: SessionId): UndoStep {
   return {
     what: "session",
     where: id,

@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memoryClock } from "../../../src/adapters/memory/clock.ts";
 import { memoryIds } from "../../../src/adapters/memory/ids.ts";
-import { memorySessionStore } from "../../../src/adapters/memory/session-store.ts";
+import { memoryStore } from "../../../src/adapters/memory/store.ts";
 import type { RuntimeObservation } from "../../../src/domain/facts.ts";
 import { ACTIVITY_STATES } from "../../../src/domain/lifecycle.ts";
 import type { SessionRecord } from "../../../src/domain/session.ts";
 import { type LifecycleManager, lifecycleManager } from "../../../src/lifecycle/lifecycle-manager.ts";
 import type { SessionStore } from "../../../src/ports/session-store.ts";
+import type { Store } from "../../../src/ports/store.ts";
 import {
   aKilledSession,
   anActivitySignal,
@@ -27,12 +28,14 @@ const LAUNCH = launchId("launch-1");
 const GONE: RuntimeObservation = { runtime: { kind: "missing" }, process: { kind: "dead" } };
 const STARTED = { handle: aRuntimeHandle({ id: "$9" }), process: aProcess({ pid: 99_000_009 }) };
 
-function aManager(record?: SessionRecord, store: SessionStore = memorySessionStore()) {
+function aManager(record?: SessionRecord, store: Store = memoryStore()) {
   const clock = memoryClock(T0_MS + 500_000);
-  if (record !== undefined) store.insert(record);
-  const manager = lifecycleManager({ store, clock, ids: memoryIds() });
-  const row = () => store.get(ID);
-  return { manager, store, clock, row };
+  const { sessions, changes } = store;
+  if (record !== undefined) sessions.insert(record);
+  const manager = lifecycleManager({ store: sessions, changes, clock, ids: memoryIds() });
+  const row = () => sessions.get(ID);
+  const told = () => changes.after(0, 1_000);
+  return { manager, store, clock, row, told };
 }
 
 describe("every change", () => {
@@ -61,36 +64,39 @@ describe("every change", () => {
   });
 
   test("is decided again when another writer was faster", () => {
-    const store = memorySessionStore();
-    store.insert(aSession());
+    const store = memoryStore();
+    store.sessions.insert(aSession());
     const { manager: other } = aManager(undefined, store);
     let races = 1;
     const contested: SessionStore = {
-      ...store,
+      ...store.sessions,
       // The row moves between the read and the save, as with a store whose transactions do not exclude.
       transaction: (work) => work(),
       get(id) {
-        const read = store.get(id);
+        const read = store.sessions.get(id);
         if (races-- > 0) other.observeActivity(ID, anActivitySignal());
         return read;
       },
     };
-    const { manager, row } = aManager(undefined, contested);
+    const { manager, row, told } = aManager(undefined, { ...store, sessions: contested });
     manager.observePullRequest(ID, anOpenPullRequest());
     expect(row()?.lifecycle).toMatchObject({
       revision: 3,
       session: { state: "working" },
       pr: { state: "open", number: 9 },
     });
+    expect(told().map(({ data }) => data)).toMatchObject([{ revision: 2 }, { revision: 3 }]);
   });
 
   test("gives up with store_busy when it loses every race", () => {
-    const store = memorySessionStore();
-    store.insert(aSession());
-    const { manager } = aManager(undefined, { ...store, save: () => false });
+    const store = memoryStore();
+    store.sessions.insert(aSession());
+    const sessions = { ...store.sessions, save: () => false };
+    const { manager, told } = aManager(undefined, { ...store, sessions });
     expect(() => manager.observeActivity(ID, anActivitySignal())).toThrow(
       expect.objectContaining({ code: "store_busy" }),
     );
+    expect(told()).toEqual([]);
   });
 
   test.each([
@@ -101,9 +107,88 @@ describe("every change", () => {
     ["a freed worktree", (m: LifecycleManager) => m.onWorkspaceFreed(ID)],
     ["a conversation", (m: LifecycleManager) => m.onAgentSessionId(ID, "c", LAUNCH)],
   ])("%s of an unknown session is ignored", (_name, act) => {
-    const { manager, store } = aManager();
+    const { manager, store, told } = aManager();
     expect(act(manager)).toBeUndefined();
-    expect(store.list()).toEqual([]);
+    expect(store.sessions.list()).toEqual([]);
+    expect(told()).toEqual([]);
+  });
+});
+
+describe("the change log", () => {
+  const JUST_STARTED = {
+    status: "spawning",
+    session: "not_started",
+    runtime: "alive",
+    pr: "none",
+    activity: null,
+    workspaceFreed: false,
+  };
+
+  test("tells of a session that was added", () => {
+    const { manager, told, clock } = aManager();
+    manager.onSpawnInitiated(aSession());
+    expect(told()).toEqual([
+      {
+        sequence: 1,
+        atMs: clock.nowMs(),
+        projectId: "app",
+        sessionId: ID,
+        type: "session.created",
+        data: { from: null, to: JUST_STARTED, revision: 1, reason: "spawn_requested" },
+      },
+    ]);
+  });
+
+  test("tells of every change from what to what, and why", () => {
+    const { manager, told, clock } = aManager(aSession());
+    manager.observeActivity(ID, anActivitySignal());
+    clock.advance(1_000);
+    manager.onKillRequested(ID, "manual", null);
+    manager.onWorkspaceFreed(ID);
+    const working = { ...JUST_STARTED, status: "working", session: "working", activity: "active" };
+    const killed = { ...working, status: "killed", session: "terminated", runtime: "exited" };
+    const change = { projectId: "app", sessionId: ID, type: "session.changed" };
+    expect(told()).toEqual([
+      {
+        ...{ ...change, sequence: 1, atMs: clock.nowMs() - 1_000 },
+        data: { from: JUST_STARTED, to: working, revision: 2, reason: "task_in_progress" },
+      },
+      {
+        ...{ ...change, sequence: 2, atMs: clock.nowMs() },
+        data: { from: working, to: killed, revision: 3, reason: "manually_killed" },
+      },
+      {
+        ...{ ...change, sequence: 3, atMs: clock.nowMs() },
+        data: {
+          ...{ from: killed, to: { ...killed, workspaceFreed: true } },
+          ...{ revision: 4, reason: "manually_killed" },
+        },
+      },
+    ]);
+  });
+
+  test("says nothing of what changed nothing, was refused or is unknown", () => {
+    const { manager, told } = aManager(aKilledSession());
+    manager.observeActivity(ID, anActivitySignal());
+    manager.onKillRequested(ID, "manual", null);
+    manager.onKillRequested(sessionId("app-9"), "manual", null);
+    expect(() => manager.onSpawnInitiated(aSession())).toThrow();
+    expect(() => manager.onSpawnCompleted(ID, STARTED)).toThrow();
+    expect(told()).toEqual([]);
+  });
+
+  test("and the row are written together or not at all", () => {
+    const store = memoryStore();
+    const problem = new Error("disk full");
+    const append = () => {
+      throw problem;
+    };
+    const { manager, row } = aManager(undefined, { ...store, changes: { ...store.changes, append } });
+    expect(() => manager.onSpawnInitiated(aSession())).toThrow(problem);
+    expect(row()).toBeUndefined();
+    store.sessions.insert(aSession());
+    expect(() => manager.onKillRequested(ID, "manual", null)).toThrow(problem);
+    expect(row()).toEqual(aSession());
   });
 });
 
@@ -288,7 +373,7 @@ describe("observations", () => {
           fact(byFirst ? first : second);
         }
         const before = aKilledSession();
-        const after = store.get(ID);
+        const after = store.sessions.get(ID);
         const { revision, runtime } = after?.lifecycle ?? before.lifecycle;
         expect({ ...after, updatedAtMs: before.updatedAtMs }).toEqual({
           ...before,
