@@ -20,11 +20,14 @@ import { systemProcessTable } from "./adapters/processes/system-process-table.ts
 import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
 import type { GitWorktreesOptions } from "./adapters/worktree/git-worktrees.ts";
 import { dataLayout } from "./domain/data-layout.ts";
+import { AoError } from "./domain/errors.ts";
 import type { HookEvent } from "./domain/facts.ts";
+import type { ProcessIdentity } from "./domain/session.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
 import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
 import type { IdSource } from "./ports/ids.ts";
+import type { ProcessTable } from "./ports/process-table.ts";
 import type { SessionStore } from "./ports/session-store.ts";
 import type { Store } from "./ports/store.ts";
 
@@ -41,6 +44,8 @@ export interface OpenOptions {
   /** A configuration file to use instead of the one that would be found; relative to `cwd`. */
   readonly configPath?: string;
   readonly access: Access;
+  /** What this process carries out, as a person would type it; for those who have to wait for it. */
+  readonly command?: string;
 }
 
 /** `ao`, opened on one data directory: what the session commands work with. */
@@ -113,11 +118,16 @@ function lazyGit(
   return {
     workspace: {
       check: async () => (await worktrees()).check(),
-      create: async (spec) => (await worktrees()).create(spec),
+      plan: async (spec) => (await worktrees()).plan(spec),
+      create: async (spec, plan) => (await worktrees()).create(spec, plan),
+      discard: async (ref, plan) => (await worktrees()).discard(ref, plan),
+      planRestore: async (spec) => (await worktrees()).planRestore(spec),
       restore: async (spec) => (await worktrees()).restore(spec),
       inspect: async (ref) => (await worktrees()).inspect(ref),
       destroy: async (ref) => (await worktrees()).destroy(ref),
       undoCreate: async (ref, created) => (await worktrees()).undoCreate(ref, created),
+      marked: async () => (await worktrees()).marked(),
+      sweepTrash: async () => (await worktrees()).sweepTrash(),
     },
     repositories: { find: async (directory) => (await repositories()).find(directory) },
   };
@@ -139,9 +149,17 @@ interface Parts extends OpenedStore {
   readonly env: Environment;
   readonly ids: IdSource;
   readonly socketPath: string;
+  readonly command: string;
 }
 
-async function sessionDeps({ store, dataDir, env, ids, socketPath }: Parts): Promise<SessionDeps> {
+async function ownIdentity(processes: ProcessTable): Promise<ProcessIdentity> {
+  const identity = await processes.identify(process.pid);
+  if (identity !== undefined) return identity;
+  throw new AoError("internal", `process ${process.pid} does not find itself among the processes`);
+}
+
+async function sessionDeps(parts: Parts): Promise<SessionDeps> {
+  const { store, dataDir, env, ids, socketPath, command } = parts;
   const processes = systemProcessTable();
   const layout = dataLayout(dataDir);
   const inbox = fileInbox({ dir: layout.inbox });
@@ -167,6 +185,8 @@ async function sessionDeps({ store, dataDir, env, ids, socketPath }: Parts): Pro
     files: systemFiles(),
     clock,
     ids,
+    self: { process: await ownIdentity(processes), command },
+    boundary: async () => {},
     dataDir,
     callerEnv: env,
   };
@@ -178,12 +198,12 @@ async function sessionDeps({ store, dataDir, env, ids, socketPath }: Parts): Pro
  * @throws AoError data_dir_unusable, store_corrupt, store_newer or store_busy
  */
 export async function openAo(options: OpenOptions): Promise<Ao> {
-  const { env, cwd, configPath, access } = options;
+  const { env, cwd, configPath, access, command = "ao" } = options;
   const directory = dataDirectory(env, cwd);
   const opened = await openStore(directory, access);
   const ids = systemIds();
   const socketPath = rememberSocket(opened.store.sessions, ids.digest(opened.dataDir), env);
-  const deps = await sessionDeps({ ...opened, env, ids, socketPath });
+  const deps = await sessionDeps({ ...opened, env, ids, socketPath, command });
   const lookup = {
     ...{ explicitPath: configPath, recordedPath: undefined, env, cwd },
     home: homeDirectory(env),

@@ -120,5 +120,6 @@ function workspaceSpec(deps: SessionDeps, { record, draft, options }: Restore): 
     defaultBranch: project?.defaultBranch ?? null,
     postCreate: options.settings.postCreate,
     env: launchEnvironment(deps, draft),
+    operationId: null,
   };
 }

@@ -75,7 +75,7 @@ async function carryOut(
   const createdAtMs = deps.clock.nowMs();
   request.onStep?.("creating worktree");
   const spec = workspaceSpec(deps, request, draft);
-  const created = await deps.workspace.create(spec);
+  const created = await deps.workspace.create(spec, await deps.workspace.plan(spec));
   undo.push(undoWorkspace(deps, spec, created));
 
   request.onStep?.("starting agent");
@@ -134,6 +134,7 @@ function workspaceSpec(deps: SessionDeps, request: SpawnRequest, draft: LaunchDr
     defaultBranch: project.defaultBranch,
     postCreate: settings.postCreate,
     env: launchEnvironment(deps, draft),
+    operationId: null,
   };
 }
 

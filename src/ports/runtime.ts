@@ -31,6 +31,12 @@ export interface RuntimeTarget {
   readonly process: ProcessIdentity | null;
 }
 
+/** A runtime as it is found by its marks, whatever is recorded of it. */
+export interface MarkedRuntime extends RuntimeTarget {
+  /** Unix milliseconds, to the second. */
+  readonly createdAtMs: number;
+}
+
 /** Where agents run. Behaviour every adapter owes: test/contract/runtime.contract.ts. */
 export interface Runtime {
   readonly name: string;
@@ -54,6 +60,22 @@ export interface Runtime {
    * `probe_failed` for those it concerns. Every target has an answer.
    */
   look(targets: readonly RuntimeTarget[]): Promise<ReadonlyMap<SessionId, RuntimeObservation>>;
+
+  /**
+   * Every runtime of this data directory, those of dead agents included; their `process` is `null`. Empty when
+   * it is certain that there is none.
+   *
+   * @throws AoError runtime_unavailable when it could not look.
+   */
+  marked(): Promise<readonly MarkedRuntime[]>;
+
+  /**
+   * The runtime of one launch by its marks, or `undefined` when it is certain that there is none. Its `process`
+   * is `null` when the agent is dead.
+   *
+   * @throws AoError runtime_unavailable when it could not look.
+   */
+  find(sessionId: SessionId, launchId: LaunchId): Promise<MarkedRuntime | undefined>;
 
   /**
    * Ends the agent with its whole process tree, TERM first and KILL within 5 s, then the runtime.

@@ -1,4 +1,5 @@
 import type { ProjectId, SessionId } from "../domain/ids.ts";
+import type { OperationId } from "../domain/operation.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
 import type { ToolCheck } from "./tool-check.ts";
 
@@ -29,6 +30,25 @@ export interface WorkspaceSpec extends WorkspaceRef {
   readonly postCreate: PostCreate;
   /** Environment of the post-create commands. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * The operation that makes it; `null` when there is none. It is written into what is made, and every
+   * child process of the making has it in its environment as `AO_OPERATION_ID`.
+   */
+  readonly operationId: OperationId | null;
+}
+
+/** What `create` is going to make, and all that taking it back needs. Plain JSON. */
+export interface WorkspacePlan {
+  readonly operationId: OperationId | null;
+  /** Resolved path of the worktree to be. */
+  readonly path: string;
+  readonly branch: string;
+  /** The branch is there already: it is used as it is, and never removed. */
+  readonly branchExists: boolean;
+  /** What a new branch starts from, or the branch itself when it exists. */
+  readonly baseRef: string;
+  readonly baseCommit: string;
+  readonly warnings: readonly string[];
 }
 
 export interface CreatedWorkspace {
@@ -44,20 +64,52 @@ export interface CreatedWorkspace {
   readonly warnings: readonly string[];
 }
 
+/** A folder that is ours or looks like it, or one that an interrupted removal moved aside. */
+export interface MarkedWorkspace {
+  /** `path` is where it belongs; `repositoryPath` is empty when nothing tells it. */
+  readonly ref: WorkspaceRef;
+  /** The operation that made it; `null` when that is not known. */
+  readonly operationId: OperationId | null;
+  /** Unix milliseconds; `null` when that is not known. */
+  readonly createdAtMs: number | null;
+  /** Why nobody can tell whose it is, for example a making that was broken off; `null` for one with its mark. */
+  readonly flaw: string | null;
+}
+
 /** The files an agent works on. Behaviour every adapter owes: test/contract/workspace.contract.ts. */
 export interface Workspace {
   /** Whether the program behind it is there and new enough. Never rejects. */
   check(): Promise<ToolCheck>;
 
   /**
-   * Makes the workspace. On failure nothing is left: no folder, no record, no branch of its making.
+   * Looks whether `create` can do it, and what it would make. Changes nothing.
    *
-   * @throws AoError branch_invalid when git refuses the name, branch_in_use when it is checked out
-   *   elsewhere (`details.path`), repository_empty when there is no commit, workspace_exists when something is at
-   *   the path, workspace_unsafe_path when it leads outside the managed root, post_create_failed with
-   *   `details.output`, git_unavailable, git_failed.
+   * @throws AoError branch_invalid when git refuses the name, branch_missing when there is no base,
+   *   branch_in_use when it is checked out elsewhere (`details.path`), repository_empty when there is no
+   *   commit, workspace_exists when something is at the path, workspace_unsafe_path when it leads outside the
+   *   managed root, config_invalid, git_unavailable, git_failed.
    */
-  create(spec: WorkspaceSpec): Promise<CreatedWorkspace>;
+  plan(spec: WorkspaceSpec): Promise<WorkspacePlan>;
+
+  /**
+   * Makes the workspace as planned: a branch that the plan does not know is never taken over. On failure
+   * nothing is left: no folder, no record, no branch of its making.
+   *
+   * @throws AoError post_create_failed with `details.output`, and as `plan`: the world may have changed.
+   */
+  create(spec: WorkspaceSpec, plan: WorkspacePlan): Promise<CreatedWorkspace>;
+
+  /**
+   * Takes back a `create` or a `restore` whose process died in the middle: ends what of its children still
+   * runs, then removes folder and record, and the branch unless the plan says that it existed or it has moved.
+   * Only for one in which no agent ever ran: it does not ask what is in it. Idempotent.
+   *
+   * @throws AoError workspace_unsafe_path when what is there is not of this session and operation; all of it
+   *   is left then, the branch as well.
+   * @throws AoError teardown_incomplete when a child would not end, or files could not be deleted.
+   * @throws AoError git_unavailable, git_failed.
+   */
+  discard(ref: WorkspaceRef, plan: WorkspacePlan): Promise<void>;
 
   /**
    * Makes the workspace usable again: as it stands when it exists, else from its branch. Never changes
@@ -66,6 +118,14 @@ export interface Workspace {
    * @throws AoError branch_missing when the branch is gone, and as `create`.
    */
   restore(spec: WorkspaceSpec): Promise<CreatedWorkspace>;
+
+  /**
+   * What `restore` would have to make anew, `null` when the workspace stands and nothing is to be made.
+   * Changes nothing.
+   *
+   * @throws AoError as `restore`.
+   */
+  planRestore(spec: WorkspaceSpec): Promise<WorkspacePlan | null>;
 
   /**
    * Everything that removing it would lose; empty when it may be freed. A workspace that is gone holds
@@ -77,7 +137,8 @@ export interface Workspace {
   inspect(ref: WorkspaceRef): Promise<readonly WorkspaceFinding[]>;
 
   /**
-   * Frees it when nothing would be lost; branches stay. Idempotent.
+   * Frees it when nothing would be lost; branches stay. Idempotent, and goes on where one that was broken
+   * off at any point has stopped.
    *
    * @throws AoError workspace_dirty with `details.findings` when it holds anything; untouched then.
    * @throws AoError as `inspect`.
@@ -89,4 +150,18 @@ export interface Workspace {
    * still points where it began.
    */
   undoCreate(ref: WorkspaceRef, created: CreatedWorkspace): Promise<void>;
+
+  /**
+   * Everything below the managed root and on its way out of it that carries our mark or looks like it, by
+   * path. Runs no program.
+   *
+   * @throws AoError data_dir_unusable when the managed root cannot be read.
+   */
+  marked(): Promise<readonly MarkedWorkspace[]>;
+
+  /**
+   * Deletes the files of removed workspaces that interrupted runs have left, and returns how many there were.
+   * Others may do the same meanwhile; what resists is left for the next time.
+   */
+  sweepTrash(): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AoErrorCode, isAoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
-import type { Workspace, WorkspaceSpec } from "../../src/ports/workspace.ts";
+import type { CreatedWorkspace, Workspace, WorkspaceSpec } from "../../src/ports/workspace.ts";
 
 /** A workspace port and the world around it, as a test changes and sees it. */
 export interface WorkspaceWorld {
@@ -30,7 +30,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
     describe("create", () => {
       test("makes the workspace and a branch that does not exist", async () => {
         const { workspace, spec, exists, branches } = open();
-        const created = await workspace.create(spec());
+        const created = await make(workspace, spec());
         expect(created).toMatchObject({ path: spec().path, branch: "feat/1", branchCreated: true });
         expect(created.baseRef).toBe("main");
         expect(created.warnings).toEqual([]);
@@ -41,7 +41,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       test("uses a branch that exists as it is", async () => {
         const { workspace, spec, addBranch } = open();
         addBranch("feat/1");
-        const created = await workspace.create(spec());
+        const created = await make(workspace, spec());
         expect(created).toMatchObject({ branch: "feat/1", branchCreated: false, baseRef: "feat/1" });
       });
 
@@ -61,24 +61,24 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       ])("refuses %j as a branch name and leaves nothing", async (branch) => {
         const { workspace, spec, exists, branches } = open();
         const before = branches();
-        await expectCode(workspace.create(spec({ branch })), "branch_invalid");
+        await expectCode(make(workspace, spec({ branch })), "branch_invalid");
         expect(exists(spec().path)).toBe(false);
         expect(branches()).toEqual(before);
       });
 
       test("refuses a branch that another workspace has and names that one", async () => {
         const { workspace, spec, exists } = open();
-        const { path } = await workspace.create(spec());
+        const { path } = await make(workspace, spec());
         const second = other(spec, { branch: "feat/1" });
-        const error = await expectCode(workspace.create(second), "branch_in_use");
+        const error = await expectCode(make(workspace, second), "branch_in_use");
         expect(error.details["path"]).toBe(path);
         expect(exists(second.path)).toBe(false);
       });
 
       test("refuses a path where something is", async () => {
         const { workspace, spec, branches, exists } = open();
-        await workspace.create(spec());
-        await expectCode(workspace.create(spec({ branch: "feat/2" })), "workspace_exists");
+        await make(workspace, spec());
+        await expectCode(make(workspace, spec({ branch: "feat/2" })), "workspace_exists");
         expect(branches()).not.toContain("feat/2");
         expect(exists(spec().path)).toBe(true);
       });
@@ -87,14 +87,14 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, branches } = open();
         const before = branches();
         const path = "/elsewhere/app-1";
-        await expectCode(workspace.create(spec({ path })), "workspace_unsafe_path");
+        await expectCode(make(workspace, spec({ path })), "workspace_unsafe_path");
         expect(branches()).toEqual(before);
       });
 
       test("many at once do not disturb each other", async () => {
         const { workspace, spec, exists } = open();
         const specs = Array.from({ length: 5 }, (_, at) => other(spec, { branch: `feat/${at}` }, at + 1));
-        await Promise.all(specs.map((one) => workspace.create(one)));
+        await Promise.all(specs.map((one) => make(workspace, one)));
         expect(specs.every(({ path }) => exists(path))).toBe(true);
       });
     });
@@ -102,7 +102,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
     describe("inspect", () => {
       test("finds nothing in a new workspace, nor in one that is gone", async () => {
         const { workspace, spec, vanish } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         expect(await workspace.inspect(spec())).toEqual([]);
         vanish(spec().path);
         expect(await workspace.inspect(spec())).toEqual([]);
@@ -110,7 +110,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
 
       test("finds what would be lost, and changes nothing", async () => {
         const { workspace, spec, spoil } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         spoil(spec().path);
         const [finding] = await workspace.inspect(spec());
         expect(finding).toMatchObject({ kind: "untracked", count: 1 });
@@ -121,7 +121,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
     describe("destroy", () => {
       test("frees a workspace with nothing to lose and keeps its branch", async () => {
         const { workspace, spec, exists, branches } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         await workspace.destroy(spec());
         expect(exists(spec().path)).toBe(false);
         expect(branches()).toContain("feat/1");
@@ -130,14 +130,14 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       test("is idempotent", async () => {
         const { workspace, spec } = open();
         await workspace.destroy(spec());
-        await workspace.create(spec());
+        await make(workspace, spec());
         await workspace.destroy(spec());
         await expect(workspace.destroy(spec())).resolves.toBeUndefined();
       });
 
       test("refuses while something would be lost, says what, and goes on once it is saved", async () => {
         const { workspace, spec, spoil, clean, exists } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         spoil(spec().path);
         const error = await expectCode(workspace.destroy(spec()), "workspace_dirty");
         expect(error.details["findings"]).toEqual(await workspace.inspect(spec()));
@@ -149,9 +149,9 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
 
       test("lets the branch be used anew", async () => {
         const { workspace, spec } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         await workspace.destroy(spec());
-        const created = await workspace.create(other(spec, { branch: "feat/1" }));
+        const created = await make(workspace, other(spec, { branch: "feat/1" }));
         expect(created.branchCreated).toBe(false);
       });
     });
@@ -160,7 +160,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       "%s refuses the workspace of another session",
       async (method) => {
         const { workspace, spec, exists } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         const stranger = spec({ sessionId: "app-9" as SessionId });
         await expectCode(workspace[method](stranger), "workspace_unsafe_path");
         expect(exists(spec().path)).toBe(true);
@@ -170,7 +170,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
     describe("restore", () => {
       test("takes a workspace that exists as it stands, work included", async () => {
         const { workspace, spec, spoil } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         spoil(spec().path);
         const restored = await workspace.restore(spec());
         expect(restored).toMatchObject({ path: spec().path, branch: "feat/1", branchCreated: false });
@@ -179,7 +179,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
 
       test("makes a freed one again from its branch", async () => {
         const { workspace, spec, exists } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         await workspace.destroy(spec());
         const restored = await workspace.restore(spec());
         expect(restored).toMatchObject({ branch: "feat/1", branchCreated: false });
@@ -188,7 +188,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
 
       test("makes one whose folder was deleted again", async () => {
         const { workspace, spec, vanish, exists } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         vanish(spec().path);
         await workspace.restore(spec());
         expect(exists(spec().path)).toBe(true);
@@ -196,7 +196,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
 
       test("refuses when the branch is gone, and makes nothing", async () => {
         const { workspace, spec, removeBranch, exists } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         await workspace.destroy(spec());
         removeBranch("feat/1");
         await expectCode(workspace.restore(spec()), "branch_missing");
@@ -205,9 +205,9 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
 
       test("refuses when another workspace has the branch by now", async () => {
         const { workspace, spec } = open();
-        await workspace.create(spec());
+        await make(workspace, spec());
         await workspace.destroy(spec());
-        const { path } = await workspace.create(other(spec, { branch: "feat/1" }));
+        const { path } = await make(workspace, other(spec, { branch: "feat/1" }));
         const error = await expectCode(workspace.restore(spec()), "branch_in_use");
         expect(error.details["path"]).toBe(path);
       });
@@ -217,7 +217,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       test("removes the workspace and the branch that was made for it", async () => {
         const { workspace, spec, exists, branches } = open();
         const before = branches();
-        const created = await workspace.create(spec());
+        const created = await make(workspace, spec());
         await workspace.undoCreate(spec(), created);
         expect(exists(spec().path)).toBe(false);
         expect(branches()).toEqual(before);
@@ -227,13 +227,13 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       test("leaves a branch that existed before", async () => {
         const { workspace, spec, addBranch, branches } = open();
         addBranch("feat/1");
-        await workspace.undoCreate(spec(), await workspace.create(spec()));
+        await workspace.undoCreate(spec(), await make(workspace, spec()));
         expect(branches()).toContain("feat/1");
       });
 
       test("refuses while something would be lost and keeps the branch as well", async () => {
         const { workspace, spec, spoil, exists, branches } = open();
-        const created = await workspace.create(spec());
+        const created = await make(workspace, spec());
         spoil(spec().path);
         await expectCode(workspace.undoCreate(spec(), created), "workspace_dirty");
         expect(exists(spec().path)).toBe(true);
@@ -241,6 +241,11 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       });
     });
   });
+}
+
+/** Plans and makes. */
+async function make(workspace: Workspace, spec: WorkspaceSpec): Promise<CreatedWorkspace> {
+  return workspace.create(spec, await workspace.plan(spec));
 }
 
 /** Another session of the same project. */

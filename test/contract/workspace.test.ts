@@ -20,6 +20,7 @@ function specFor(repositoryPath: string, managedRoot: string, patch: Partial<Wor
     defaultBranch: null,
     postCreate: { symlinks: [], copy: [], commands: [], timeoutMs: 5_000 },
     env: {},
+    operationId: null,
     ...patch,
   };
 }

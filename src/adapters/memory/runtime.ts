@@ -2,9 +2,15 @@ import { AoError } from "../../domain/errors.ts";
 import type { RuntimeObservation } from "../../domain/facts.ts";
 import type { LaunchId, SessionId } from "../../domain/ids.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
-import type { Runtime, RuntimeSpec, RuntimeTarget, StartedRuntime } from "../../ports/runtime.ts";
+import type {
+  MarkedRuntime,
+  Runtime,
+  RuntimeSpec,
+  RuntimeTarget,
+  StartedRuntime,
+} from "../../ports/runtime.ts";
 
-type Method = "create" | "look" | "destroy" | "capture";
+type Method = "create" | "look" | "marked" | "find" | "destroy" | "capture";
 
 /** What an agent does once it is started. */
 export type MemoryRun =
@@ -14,7 +20,7 @@ export type MemoryRun =
 
 /** The runtime port without processes, with the levers a test pulls. */
 export interface MemoryRuntime extends Runtime {
-  /** One entry a call, in order: `runtime.<method> <session>`, `look` with all its sessions. */
+  /** One entry a call, in order: `runtime.<method> <session>`, `look` with all its sessions, `marked` alone. */
   readonly log: string[];
   /** Every spec given to `create`, in order, failed ones included. */
   readonly created: readonly RuntimeSpec[];
@@ -34,6 +40,8 @@ export interface MemoryRuntime extends Runtime {
 
 interface Life {
   readonly launchId: LaunchId;
+  readonly started: StartedRuntime;
+  readonly createdAtMs: number;
   readonly output: readonly string[];
   readonly observation: RuntimeObservation;
 }
@@ -50,6 +58,7 @@ interface World {
 
 const SERVER: ProcessIdentity = { pid: 100, startTime: "1", bootId: "memory-boot" };
 const SOCKET = "/memory/socket";
+const T0_MS = 1_700_000_000_000;
 const ALIVE: RuntimeObservation = {
   runtime: { kind: "alive", lastOutputAtMs: null },
   process: { kind: "alive" },
@@ -114,6 +123,17 @@ function port(world: World): Runtime {
 
     look: async (targets) => look(world, targets),
 
+    async marked() {
+      begin(world, "marked", "");
+      return [...lives].map(([sessionId, life]) => markedLife(sessionId, life));
+    },
+
+    async find(sessionId, launchId) {
+      begin(world, "find", sessionId);
+      const life = lives.get(sessionId);
+      return life?.launchId === launchId ? markedLife(sessionId, life) : undefined;
+    },
+
     async destroy(target) {
       world.destroyed.push(target);
       begin(world, "destroy", target.sessionId);
@@ -134,7 +154,7 @@ function port(world: World): Runtime {
 }
 
 function begin(world: World, method: Method, subject: string): void {
-  world.log.push(`runtime.${method} ${subject}`);
+  world.log.push(`runtime.${method} ${subject}`.trimEnd());
   const failure = world.failures.get(method)?.shift();
   if (failure !== undefined) throw failure;
 }
@@ -151,12 +171,22 @@ function start(world: World, spec: RuntimeSpec): StartedRuntime {
   }
   const run = world.behaviour(spec);
   if (run.kind !== "stays") throw startFailure(run, spec);
-  world.lives.set(sessionId, { launchId, output: run.output, observation: ALIVE });
   const number = world.created.length;
-  return {
+  const started: StartedRuntime = {
     handle: { name: "memory", id: `$${number}`, paneId: `%${number}`, socketPath: SOCKET, server: SERVER },
     process: { pid: 1000 + number, startTime: String(number), bootId: SERVER.bootId },
   };
+  const createdAtMs = T0_MS + 1000 * number;
+  world.lives.set(sessionId, { launchId, started, createdAtMs, output: run.output, observation: ALIVE });
+  return started;
+}
+
+function markedLife(
+  sessionId: SessionId,
+  { launchId, started, createdAtMs, observation }: Life,
+): MarkedRuntime {
+  const process = observation.process.kind === "alive" ? started.process : null;
+  return { sessionId, launchId, handle: started.handle, process, createdAtMs };
 }
 
 function startFailure(run: Exclude<MemoryRun, { kind: "stays" }>, spec: RuntimeSpec): AoError {

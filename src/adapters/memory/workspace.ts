@@ -1,13 +1,33 @@
-import { AoError } from "../../domain/errors.ts";
-import type { SessionId } from "../../domain/ids.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
-import type { CreatedWorkspace, Workspace, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+import type {
+  CreatedWorkspace,
+  MarkedWorkspace,
+  Workspace,
+  WorkspacePlan,
+  WorkspaceRef,
+  WorkspaceSpec,
+} from "../../ports/workspace.ts";
+import {
+  BASE_COMMIT,
+  branchesOf,
+  findings,
+  free,
+  type Place,
+  planFromBranch,
+  planNew,
+  refuseOther,
+  refuseOutside,
+  refuseStranger,
+  settle,
+  takeBranchBack,
+  type WorkspaceState,
+} from "./workspace-state.ts";
 
-type Method = "create" | "restore" | "inspect" | "destroy" | "undoCreate";
+type Method = Exclude<keyof Workspace, "check">;
 
 /** The workspace port without git, with the levers a test pulls. */
 export interface MemoryWorkspace extends Workspace {
-  /** One entry a call, in order: `workspace.<method> <session>`. Shared when the caller passed one. */
+  /** One entry a call, in order: `workspace.<method> <session>`; plans and `marked` are not worth one. */
   readonly log: string[];
   /** Gives the workspace at `path` something to lose: inspect reports it and destroy refuses. */
   refuse(path: string, findings?: readonly WorkspaceFinding[]): void;
@@ -15,11 +35,17 @@ export interface MemoryWorkspace extends Workspace {
   allow(path: string): void;
   /** The next call of `method` is logged, changes nothing and throws `error`. */
   failNext(method: Method, error: Error): void;
+  /** Leaves what a `create` that was killed in the middle leaves: branch and folder, without its mark. */
+  breakOff(spec: WorkspaceSpec, plan: WorkspacePlan): void;
   /** Whether a workspace is at `path`. */
   exists(path: string): boolean;
   /** Removes the workspace at `path` as a person with `rm -rf` would. */
   vanish(path: string): void;
+  /** Leaves the files of one more removed workspace to be deleted. */
+  leaveTrash(): void;
   addBranch(repositoryPath: string, branch: string): void;
+  /** Puts a commit on a branch. */
+  moveBranch(repositoryPath: string, branch: string): void;
   removeBranch(repositoryPath: string, branch: string): void;
   /** Branches of one repository, sorted. */
   branches(repositoryPath: string): readonly string[];
@@ -32,12 +58,6 @@ export interface MemoryWorkspaceOptions {
   readonly managedRoot?: string;
 }
 
-interface Place {
-  readonly sessionId: SessionId;
-  readonly repositoryPath: string;
-  readonly branch: string;
-}
-
 const UNTRACKED: WorkspaceFinding = {
   kind: "untracked",
   detail: "1 untracked file",
@@ -45,168 +65,163 @@ const UNTRACKED: WorkspaceFinding = {
   count: 1,
 };
 
-const BASE_COMMIT = "0".repeat(40);
+const LATER_COMMIT = "1".repeat(40);
+const CREATED_AT_MS = 1_700_000_000_000;
 
 interface World {
   readonly log: string[];
-  readonly managedRoot: string;
-  readonly places: Map<string, Place>;
-  readonly kept: Map<string, readonly WorkspaceFinding[]>;
-  readonly branches: Map<string, Set<string>>;
+  readonly state: WorkspaceState;
   readonly failures: Map<Method, Error[]>;
 }
 
 /** An in-memory twin of the git worktree adapter; passes the same contract. */
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
-  const world: World = {
-    log: options.log ?? [],
-    managedRoot: options.managedRoot ?? "/",
-    places: new Map(),
-    kept: new Map(),
-    branches: new Map(),
-    failures: new Map(),
+  const managedRoot = options.managedRoot ?? "/";
+  const state: WorkspaceState = {
+    ...{ managedRoot, places: new Map(), kept: new Map(), branches: new Map(), trash: 0 },
   };
-  return { ...levers(world), ...port(world) };
+  const world: World = { log: options.log ?? [], state, failures: new Map() };
+  return { ...levers(world), ...looks(world), ...changes(world) };
 }
 
-function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
-  const { log, places, kept, failures } = world;
+function levers({ log, state, failures }: World): Omit<MemoryWorkspace, keyof Workspace> {
+  const setBranch = (repositoryPath: string, branch: string, commit: string) => {
+    const known = branchesOf(state, repositoryPath);
+    known.set(branch, { commit, madeBy: known.get(branch)?.madeBy });
+  };
   return {
     log,
-    refuse: (path, found = [UNTRACKED]) => void kept.set(path, found),
-    allow: (path) => void kept.delete(path),
+    refuse: (path, found = [UNTRACKED]) => void state.kept.set(path, found),
+    allow: (path) => void state.kept.delete(path),
     failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
-    exists: (path) => places.has(path),
-    vanish: (path) => void places.delete(path),
-    addBranch: (repositoryPath, branch) => void branchesOf(world, repositoryPath).add(branch),
-    removeBranch: (repositoryPath, branch) => void branchesOf(world, repositoryPath).delete(branch),
-    branches: (repositoryPath) => [...branchesOf(world, repositoryPath)].sort(),
+    breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
+    exists: (path) => state.places.has(path),
+    vanish: (path) => void state.places.delete(path),
+    leaveTrash() {
+      state.trash += 1;
+    },
+    addBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, BASE_COMMIT),
+    moveBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, LATER_COMMIT),
+    removeBranch: (repositoryPath, branch) => void branchesOf(state, repositoryPath).delete(branch),
+    branches: (repositoryPath) => [...branchesOf(state, repositoryPath).keys()].sort(),
   };
 }
 
-function port(world: World): Workspace {
+type Looks = "check" | "plan" | "planRestore" | "inspect" | "marked";
+
+function looks(world: World): Pick<Workspace, Looks> {
+  const { state } = world;
   return {
     check: async () => ({ kind: "ok", version: "2.39.5", path: "/usr/bin/git" }),
 
-    async create(spec) {
-      enter(world, "create", spec);
-      refuseBadBranch(spec.branch);
-      if (world.places.has(spec.path)) throw taken(spec.path);
-      settle(world, spec);
-      const known = branchesOf(world, spec.repositoryPath);
-      const branchCreated = !known.has(spec.branch);
-      known.add(spec.branch);
-      return created(spec, branchCreated);
+    async plan(spec) {
+      failAt(world, "plan");
+      refuseOutside(state, spec);
+      return planNew(state, spec);
     },
 
-    async restore(spec) {
-      enter(world, "restore", spec);
-      const there = world.places.get(spec.path);
-      if (there !== undefined) {
-        refuseStranger(there, spec);
-        return created({ ...spec, branch: there.branch }, false);
-      }
-      if (!branchesOf(world, spec.repositoryPath).has(spec.branch)) throw branchGone(spec);
-      settle(world, spec);
-      return created(spec, false);
+    async planRestore(spec) {
+      failAt(world, "planRestore");
+      refuseOutside(state, spec);
+      const there = state.places.get(spec.path);
+      if (there === undefined) return planFromBranch(state, spec);
+      refuseStranger(there, spec);
+      return null;
     },
 
     async inspect(ref) {
       enter(world, "inspect", ref);
-      return findings(world, ref);
+      return findings(state, ref);
+    },
+
+    async marked() {
+      failAt(world, "marked");
+      return [...state.places].sort().map(([path, place]) => markedAt(path, place));
+    },
+  };
+}
+
+function changes(world: World): Omit<Workspace, Looks> {
+  const { state } = world;
+  return {
+    async create(spec, plan) {
+      enter(world, "create", spec);
+      planNew(state, spec);
+      settle(state, spec, { plan, halfMade: false });
+      return created(plan);
+    },
+
+    async discard(ref, plan) {
+      enter(world, "discard", ref);
+      const there = state.places.get(ref.path);
+      if (there !== undefined) refuseOther(there, ref, plan);
+      state.places.delete(ref.path);
+      takeBranchBack(state, ref.repositoryPath, plan);
+    },
+
+    async restore(spec) {
+      enter(world, "restore", spec);
+      const there = state.places.get(spec.path);
+      if (there !== undefined) {
+        refuseStranger(there, spec);
+        return asItStands(state, spec.path, there);
+      }
+      const plan = planFromBranch(state, spec);
+      settle(state, spec, { plan, halfMade: false });
+      return created(plan);
     },
 
     async destroy(ref) {
       enter(world, "destroy", ref);
-      free(world, ref);
+      free(state, ref);
     },
 
     async undoCreate(ref, made) {
       enter(world, "undoCreate", ref);
-      free(world, ref);
-      if (made.branchCreated) branchesOf(world, ref.repositoryPath).delete(made.branch);
+      free(state, ref);
+      if (made.branchCreated) branchesOf(state, ref.repositoryPath).delete(made.branch);
+    },
+
+    async sweepTrash() {
+      failAt(world, "sweepTrash");
+      const swept = state.trash;
+      state.trash = 0;
+      return swept;
     },
   };
 }
 
-function branchesOf(world: World, repositoryPath: string): Set<string> {
-  const known = world.branches.get(repositoryPath) ?? new Set<string>();
-  world.branches.set(repositoryPath, known);
-  return known;
+function failAt({ failures }: World, method: Method): void {
+  const failure = failures.get(method)?.shift();
+  if (failure !== undefined) throw failure;
 }
 
 function enter(world: World, method: Method, ref: WorkspaceRef): void {
   world.log.push(`workspace.${method} ${ref.sessionId}`);
-  const failure = world.failures.get(method)?.shift();
-  if (failure !== undefined) throw failure;
-  const root = world.managedRoot.endsWith("/") ? world.managedRoot : `${world.managedRoot}/`;
-  if (!ref.path.startsWith(root)) throw unsafe(ref, `it is outside ${world.managedRoot}`);
+  failAt(world, method);
+  refuseOutside(world.state, ref);
 }
 
-function settle(world: World, spec: WorkspaceSpec): void {
-  refuseTakenBranch(world.places, spec);
-  const { sessionId, repositoryPath, branch } = spec;
-  world.places.set(spec.path, { sessionId, repositoryPath, branch });
+function created(plan: WorkspacePlan): CreatedWorkspace {
+  const { path, branch, branchExists, baseRef, baseCommit, warnings } = plan;
+  return { path, branch, branchCreated: !branchExists, baseRef, baseCommit, warnings };
 }
 
-function findings(world: World, ref: WorkspaceRef): readonly WorkspaceFinding[] {
-  const there = world.places.get(ref.path);
-  if (there === undefined) return [];
-  refuseStranger(there, ref);
-  return world.kept.get(ref.path) ?? [];
+function asItStands(
+  state: WorkspaceState,
+  path: string,
+  { branch, repositoryPath }: Place,
+): CreatedWorkspace {
+  const baseCommit = branchesOf(state, repositoryPath).get(branch)?.commit ?? BASE_COMMIT;
+  return { path, branch, branchCreated: false, baseRef: branch, baseCommit, warnings: [] };
 }
 
-function free(world: World, ref: WorkspaceRef): void {
-  const found = findings(world, ref);
-  if (found.length > 0) throw dirty(ref, found);
-  world.places.delete(ref.path);
-}
-
-function created(spec: WorkspaceSpec, branchCreated: boolean): CreatedWorkspace {
-  const baseRef = branchCreated ? (spec.baseRef ?? spec.defaultBranch ?? "main") : spec.branch;
+function markedAt(path: string, place: Place): MarkedWorkspace {
+  const { projectId, sessionId, repositoryPath, operationId, halfMade } = place;
   return {
-    path: spec.path,
-    branch: spec.branch,
-    branchCreated,
-    baseRef,
-    baseCommit: BASE_COMMIT,
-    warnings: [],
+    ref: { projectId, sessionId, repositoryPath, path },
+    operationId,
+    createdAtMs: halfMade ? null : CREATED_AT_MS,
+    flaw: halfMade ? "its making was broken off" : null,
   };
-}
-
-function refuseBadBranch(branch: string): void {
-  if (!/^-|\.\.|[\s~^:?*[\\]|@\{|\.lock$|^$/.test(branch)) return;
-  throw new AoError("branch_invalid", `branch name ${JSON.stringify(branch)} is not valid`);
-}
-
-function refuseTakenBranch(places: ReadonlyMap<string, Place>, spec: WorkspaceSpec): void {
-  for (const [path, there] of places) {
-    if (there.repositoryPath !== spec.repositoryPath || there.branch !== spec.branch) continue;
-    throw new AoError("branch_in_use", `branch ${spec.branch} is checked out at ${path}`, {
-      details: { path, branch: spec.branch },
-    });
-  }
-}
-
-function refuseStranger(there: Place, ref: WorkspaceRef): void {
-  if (there.sessionId === ref.sessionId && there.repositoryPath === ref.repositoryPath) return;
-  throw unsafe(ref, `it is not the one of ${ref.sessionId}`);
-}
-
-function unsafe({ path }: WorkspaceRef, why: string): AoError {
-  return new AoError("workspace_unsafe_path", `${path} is not touched: ${why}`, { details: { path } });
-}
-
-function taken(path: string): AoError {
-  return new AoError("workspace_exists", `something is at ${path} already`, { details: { path } });
-}
-
-function branchGone(spec: WorkspaceSpec): AoError {
-  return new AoError("branch_missing", `branch ${spec.branch} is gone`, { details: { branch: spec.branch } });
-}
-
-function dirty(ref: WorkspaceRef, findings: readonly WorkspaceFinding[]): AoError {
-  return new AoError("workspace_dirty", `workspace ${ref.path} holds work: ${findings[0]?.detail}`, {
-    details: { path: ref.path, findings },
-  });
 }

@@ -12,8 +12,11 @@ export interface PaneRow {
   readonly signal: string | null;
   readonly lastOutputAtMs: number | null;
   readonly inputOff: boolean;
-  /** Empty for a session that `ao` did not make. */
+  /** When its session was made. */
+  readonly createdAtMs: number;
+  /** The marks of a session that `ao` made; empty for any other. */
   readonly launchId: string;
+  readonly aoSessionId: string;
 }
 
 export interface PaneList {
@@ -38,7 +41,9 @@ const FIELDS = [
   "pane_dead_signal",
   "window_activity",
   "pane_input_off",
+  "session_created",
   "@ao_launch_id",
+  "@ao_session_id",
 ];
 
 const SERVER_LINE = "ao-server";
@@ -63,7 +68,8 @@ function wholeNumber(text: string | undefined): number | null {
 
 function parsePane(line: string): PaneRow | undefined {
   const fields = line.split("\t");
-  const [sessionId, paneId, server, pane, dead, status, signal, activity, inputOff, launchId] = fields;
+  const [sessionId, paneId, server, pane, dead, status, signal, activity, inputOff, ...marks] = fields;
+  const [created, launchId, aoSessionId] = marks;
   const serverPid = wholeNumber(server);
   const panePid = wholeNumber(pane);
   const isWhole = fields.length === FIELDS.length && sessionId !== undefined && paneId !== undefined;
@@ -79,7 +85,9 @@ function parsePane(line: string): PaneRow | undefined {
     signal: signalName(signal ?? ""),
     lastOutputAtMs: activitySeconds === null ? null : activitySeconds * 1000,
     inputOff: inputOff === "1",
+    createdAtMs: (wholeNumber(created) ?? 0) * 1000,
     launchId: launchId ?? "",
+    aoSessionId: aoSessionId ?? "",
   };
 }
 

@@ -10,6 +10,7 @@ import { captureRuntime } from "./capture.ts";
 import { checkTmux, explainRefusal } from "./check.ts";
 import { createRuntime } from "./create.ts";
 import { destroyRuntime } from "./destroy.ts";
+import { findMarked } from "./find-marked.ts";
 import { type Location, locateAll, type Sighting } from "./locate.ts";
 import { hasEnding } from "./pane-list.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
@@ -31,6 +32,11 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     create: (spec) =>
       createRuntime({ ...deps, socketPath, uid, explain: () => explainRefusal(options) }, spec),
     look: (targets) => lookAt(deps, targets),
+    marked: () => findMarked(deps, socketPath),
+    async find(sessionId, launchId) {
+      const all = await findMarked(deps, socketPath);
+      return all.find((one) => one.sessionId === sessionId && one.launchId === launchId);
+    },
     destroy: (target) => destroyRuntime(deps, target),
     capture: (target, lines) => captureRuntime(deps, target, lines),
     attachArgv,

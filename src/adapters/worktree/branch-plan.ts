@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { AoError } from "../../domain/errors.ts";
-import type { WorkspaceSpec } from "../../ports/workspace.ts";
+import type { WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { resolveBase } from "./base-commit.ts";
 import { checkBranchName, refuseNul } from "./branch-name.ts";
 import { type FoundRef, findLocalBranch, listRefs } from "./branch-refs.ts";
@@ -8,16 +8,18 @@ import type { Repository } from "./repository.ts";
 import type { Git } from "./run-git.ts";
 
 /** What has to happen so that the branch of a worktree exists. */
-export interface BranchPlan {
-  readonly branch: string;
-  /** `make` says that the branch does not exist here yet. */
-  readonly kind: "use" | "make";
-  readonly baseRef: string;
-  readonly baseCommit: string;
-  readonly warnings: readonly string[];
-}
+export type BranchPlan = Pick<
+  WorkspacePlan,
+  "branch" | "branchExists" | "baseRef" | "baseCommit" | "warnings"
+>;
 
 const REMOTE = "refs/remotes/";
+
+export interface WantedBranch {
+  readonly branch: string;
+  /** Where its worktree is to be. What git remembers at this path is of a folder that is gone. */
+  readonly path: string;
+}
 
 /**
  * Decides where the branch comes from: the one here, else the one of the only remote that has it (`origin`
@@ -29,7 +31,7 @@ const REMOTE = "refs/remotes/";
 export async function findBranch(
   git: Git,
   repository: Repository,
-  branch: string,
+  { branch, path }: WantedBranch,
 ): Promise<BranchPlan | undefined> {
   refuseNul(branch);
   const [, local, remotes] = await Promise.all([
@@ -38,13 +40,14 @@ export async function findBranch(
     listRefs(git, repository, [`${REMOTE}*/${branch}`]),
   ]);
   if (local !== undefined) {
-    if (local.checkedOutAt !== null) throw await branchInUse(repository, branch, local.checkedOutAt);
-    return { branch, kind: "use", baseRef: branch, baseCommit: local.commit, warnings: [] };
+    const holder = local.checkedOutAt;
+    if (holder !== null && holder !== path) throw await branchInUse(repository, branch, holder);
+    return { branch, branchExists: true, baseRef: branch, baseCommit: local.commit, warnings: [] };
   }
   const remote = onlyRemote(branch, remotes);
   if (remote === undefined) return undefined;
   const baseRef = remote.ref.slice(REMOTE.length);
-  return { branch, kind: "make", baseRef, baseCommit: remote.commit, warnings: [] };
+  return { branch, branchExists: false, baseRef, baseCommit: remote.commit, warnings: [] };
 }
 
 /**
@@ -53,10 +56,16 @@ export async function findBranch(
  * @throws AoError as `findBranch` and `resolveBase`.
  */
 export async function planBranch(git: Git, repository: Repository, spec: WorkspaceSpec): Promise<BranchPlan> {
-  const found = await findBranch(git, repository, spec.branch);
+  const found = await findBranch(git, repository, spec);
   if (found === undefined) {
     const base = await resolveBase(git, repository, spec);
-    return { branch: spec.branch, kind: "make", baseRef: base.ref, baseCommit: base.commit, warnings: [] };
+    return {
+      branch: spec.branch,
+      branchExists: false,
+      baseRef: base.ref,
+      baseCommit: base.commit,
+      warnings: [],
+    };
   }
   if (spec.baseRef === null) return found;
   const warning = `branch ${spec.branch} exists and is used as it is; base ${spec.baseRef} has no effect`;

@@ -1,5 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
-import type { CreatedWorkspace, WorkspaceSpec } from "../../ports/workspace.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { planBranch } from "./branch-plan.ts";
 import { refuseTaken } from "./claim-folder.ts";
 import { inspectPlace } from "./inspect-place.ts";
@@ -9,18 +9,37 @@ import { checkPutPaths } from "./put-files.ts";
 import { forgetWorktree } from "./remove-worktree.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { resolveInside } from "./safe-path.ts";
-import { findRecord } from "./worktree-records.ts";
+import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
 
-/** `Workspace.create`: everything that can be refused is, before the first thing is made. */
-export async function createWorktree(context: Context, spec: WorkspaceSpec): Promise<CreatedWorkspace> {
+/** `Workspace.plan`: everything that can be refused is, before the first thing is made. */
+export async function planWorktree(context: Context, spec: WorkspaceSpec): Promise<WorkspacePlan> {
+  const { repository, path } = await openPlace(context, spec);
+  const record = await findRecord(repository.commonDir, path);
+  if (record !== undefined) await refuseHeld(context, { repository, path, record });
+  const branchPlan = await planBranch(context.git, repository, { ...spec, path });
+  return { operationId: spec.operationId, path, ...branchPlan };
+}
+
+/** `Workspace.create`. */
+export async function createWorktree(
+  context: Context,
+  spec: WorkspaceSpec,
+  plan: WorkspacePlan,
+): Promise<CreatedWorkspace> {
+  const { repository, path } = await openPlace(context, spec);
+  await forgetStale(context, { repository, path, sessionId: spec.sessionId });
+  return makeWorktree(context, { repository, path, spec, plan });
+}
+
+async function openPlace(
+  context: Context,
+  spec: WorkspaceSpec,
+): Promise<{ readonly repository: Repository; readonly path: string }> {
   checkPutPaths("symlinks", spec.postCreate.symlinks);
   checkPutPaths("copy", spec.postCreate.copy);
   const path = await resolveInside(context.managedRoot, spec.path);
   await refuseTaken(path);
-  const repository = await openRepository(context.git, spec.repositoryPath);
-  await forgetStale(context, { repository, path, sessionId: spec.sessionId });
-  const plan = await planBranch(context.git, repository, spec);
-  return makeWorktree(context, { repository, path, spec, plan });
+  return { path, repository: await openRepository(context.git, spec.repositoryPath) };
 }
 
 interface Stale {
@@ -38,8 +57,20 @@ export async function forgetStale(context: Context, stale: Stale): Promise<void>
   const { repository, path } = stale;
   const record = await findRecord(repository.commonDir, path);
   if (record === undefined) return;
+  await refuseHeld(context, { repository, path, record });
+  await forgetWorktree({ ...context, ...stale });
+}
+
+export interface Remembered {
+  readonly repository: Repository;
+  readonly path: string;
+  readonly record: WorktreeRecord;
+}
+
+/** @throws AoError workspace_exists when the record is worth something. */
+export async function refuseHeld(context: Context, { repository, path, record }: Remembered): Promise<void> {
   const findings = await inspectPlace(context, { kind: "gone", path, record });
-  if (findings.length === 0) return forgetWorktree({ ...context, ...stale });
+  if (findings.length === 0) return;
   const why = findings.map(({ detail }) => detail).join(", ");
   const isLocked = findings.some(({ kind }) => kind === "locked");
   throw new AoError(

@@ -1,15 +1,16 @@
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { removeBranch } from "./branch-refs.ts";
-import { createWorktree } from "./create-worktree.ts";
+import { createWorktree, planWorktree } from "./create-worktree.ts";
 import { freeWorktree } from "./free-worktree.ts";
 import { checkGit } from "./git-version.ts";
 import { inspectPlace } from "./inspect-place.ts";
+import { markedWorktrees } from "./marked-worktrees.ts";
 import { type Context, locate } from "./place.ts";
 import { openRepository } from "./repository.ts";
-import { restoreWorktree } from "./restore-worktree.ts";
+import { planRestore, restoreWorktree } from "./restore-worktree.ts";
 import { type GitOptions, gitRunner } from "./run-git.ts";
-import { trashOf } from "./trash.ts";
+import { sweepTrash, trashOf } from "./trash.ts";
 
 export interface GitWorktreesOptions extends GitOptions {
   /** Folder of all worktrees; made when needed. Nothing outside it is ever written to or removed. */
@@ -36,7 +37,14 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
   };
   return {
     check: () => checkGit(git),
-    create: (spec) => createWorktree(context, spec),
+    plan: (spec) => planWorktree(context, spec),
+    create: (spec, plan) => createWorktree(context, spec, plan),
+    async discard(ref, { branch, branchExists, baseCommit }) {
+      await freeWorktree(context, ref);
+      if (branchExists) return;
+      await removeBranch(git, await openRepository(git, ref.repositoryPath), branch, baseCommit);
+    },
+    planRestore: (spec) => planRestore(context, spec),
     restore: (spec) => restoreWorktree(context, spec),
     inspect: async (ref) => inspectPlace(context, (await locate(context, ref)).place),
     destroy: (ref) => freeWorktree(context, ref),
@@ -45,5 +53,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
       if (!branchCreated) return;
       await removeBranch(git, await openRepository(git, ref.repositoryPath), branch, baseCommit);
     },
+    marked: () => markedWorktrees(managedRoot),
+    sweepTrash: () => sweepTrash(context.trash),
   };
 }

@@ -48,7 +48,7 @@ function known(error: unknown, path: string): AoError {
 
 async function makeBranchOf(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
   const { repository, plan } = making;
-  if (plan.kind === "use") return;
+  if (plan.branchExists) return;
   await makeBranch(context.git, repository, plan);
   undo.push({
     what: `branch ${plan.branch}`,
@@ -90,7 +90,7 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   return {
     path,
     branch,
-    branchCreated: plan.kind === "make",
+    branchCreated: !plan.branchExists,
     baseRef,
     baseCommit,
     warnings: [...plan.warnings, ...added.warnings, ...files.warnings],

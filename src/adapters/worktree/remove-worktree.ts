@@ -5,7 +5,7 @@ import { gitFailed } from "./git-failure.ts";
 import type { Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
-import { deleteDiscarded, discard, hasCode, sweepTrash, type Trash } from "./trash.ts";
+import { deleteDiscarded, discard, hasCode, sweepAbandoned, type Trash } from "./trash.ts";
 import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
 
 /**
@@ -46,7 +46,7 @@ export async function removeWorktree(removal: Removal, tree: string): Promise<bo
   const gone = await discardIfThere(removal, tree);
   if (gone === undefined) return false;
   await forgetWorktree(removal);
-  await sweepTrash(removal.trash);
+  await sweepAbandoned(removal.trash);
   try {
     await deleteDiscarded(gone);
   } catch (cause) {

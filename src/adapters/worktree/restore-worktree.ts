@@ -1,12 +1,13 @@
 import { rename } from "node:fs/promises";
 import { AoError } from "../../domain/errors.ts";
-import type { CreatedWorkspace, WorkspaceSpec } from "../../ports/workspace.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { findBranch } from "./branch-plan.ts";
-import { forgetStale } from "./create-worktree.ts";
+import { forgetStale, refuseHeld } from "./create-worktree.ts";
 import { makeWorktree } from "./make-worktree.ts";
 import { type Context, locate } from "./place.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
+import { findRecord } from "./worktree-records.ts";
 
 /** `Workspace.restore`: as it stands, else back from an interrupted removal, else from its branch. */
 export async function restoreWorktree(context: Context, spec: WorkspaceSpec): Promise<CreatedWorkspace> {
@@ -19,11 +20,25 @@ export async function restoreWorktree(context: Context, spec: WorkspaceSpec): Pr
       return asItStands(context.git, place.path, spec);
     case "unreadable":
       throw damaged(spec, place.cause);
-    case "gone": {
-      const known = repository ?? (await openRepository(context.git, spec.repositoryPath));
-      return fromBranch(context, { repository: known, path: place.path, spec });
-    }
+    case "gone":
+      return fromBranch(context, await anewAt(context, spec, { repository, path: place.path }));
   }
+}
+
+/** `Workspace.planRestore`: what `restoreWorktree` would make. */
+export async function planRestore(context: Context, spec: WorkspaceSpec): Promise<WorkspacePlan | null> {
+  const { repository, place } = await locate(context, spec);
+  if (place.kind === "unreadable") throw damaged(spec, place.cause);
+  if (place.kind !== "gone") return null;
+  return planFromBranch(context, await anewAt(context, spec, { repository, path: place.path }));
+}
+
+async function anewAt(
+  { git }: Context,
+  spec: WorkspaceSpec,
+  { repository, path }: { readonly repository: Repository | undefined; readonly path: string },
+): Promise<Anew> {
+  return { path, spec, repository: repository ?? (await openRepository(git, spec.repositoryPath)) };
 }
 
 /** Whatever is checked out there by now; only when that is no branch, the recorded one is named. */
@@ -46,13 +61,20 @@ interface Anew {
 }
 
 async function fromBranch(context: Context, anew: Anew): Promise<CreatedWorkspace> {
-  const { repository, path, spec } = anew;
-  await forgetStale(context, { repository, path, sessionId: spec.sessionId });
-  const plan = await findBranch(context.git, repository, spec.branch);
-  if (plan !== undefined) return makeWorktree(context, { ...anew, plan });
-  throw new AoError("branch_missing", `branch ${spec.branch} is gone, and so is the worktree`, {
-    hint: `git -C '${repository.path}' branch '${spec.branch}' <commit>`,
-    details: { branch: spec.branch, path },
+  const plan = await planFromBranch(context, anew);
+  await forgetStale(context, { ...anew, sessionId: anew.spec.sessionId });
+  return makeWorktree(context, { ...anew, plan });
+}
+
+async function planFromBranch(context: Context, { repository, path, spec }: Anew): Promise<WorkspacePlan> {
+  const { branch, operationId } = spec;
+  const record = await findRecord(repository.commonDir, path);
+  if (record !== undefined) await refuseHeld(context, { repository, path, record });
+  const plan = await findBranch(context.git, repository, { branch, path });
+  if (plan !== undefined) return { operationId, path, ...plan };
+  throw new AoError("branch_missing", `branch ${branch} is gone, and so is the worktree`, {
+    hint: `git -C '${repository.path}' branch '${branch}' <commit>`,
+    details: { branch, path },
   });
 }
 

@@ -56,15 +56,31 @@ export function deleteDiscarded(path: string): Promise<void> {
   return removeTree(path);
 }
 
-/** Deletes what interrupted runs have left to be deleted. What resists is left for the next time. */
-export async function sweepTrash(trash: Trash): Promise<void> {
-  for (const folder of trash.folders) {
+/**
+ * Deletes what interrupted runs have left to be deleted, a while ago so that it is surely nobody's work any
+ * more. What resists is left for the next time.
+ */
+export async function sweepAbandoned(trash: Trash): Promise<void> {
+  await sweep(trash, (name) => Date.now() - discardedAtMs(name) > ABANDONED_AFTER_MS);
+}
+
+/** `Workspace.sweepTrash`: as `sweepAbandoned`, whatever its age. Returns how many it deleted. */
+export function sweepTrash(trash: Trash): Promise<number> {
+  return sweep(trash, () => true);
+}
+
+async function sweep({ folders }: Trash, isWanted: (name: string) => boolean): Promise<number> {
+  let swept = 0;
+  for (const folder of folders) {
     const names = await readdir(folder).catch((): string[] => []);
-    for (const name of names.filter((entry) => entry.endsWith(".gone"))) {
-      const isAbandoned = Date.now() - discardedAtMs(name) > ABANDONED_AFTER_MS;
-      if (isAbandoned) await removeTree(join(folder, name)).catch(() => undefined);
+    for (const name of names.filter((entry) => entry.endsWith(".gone") && isWanted(entry))) {
+      await removeTree(join(folder, name)).then(
+        () => (swept += 1),
+        () => undefined,
+      );
     }
   }
+  return swept;
 }
 
 async function moveInto(folders: Trash["folders"], path: string, name: () => string): Promise<string> {

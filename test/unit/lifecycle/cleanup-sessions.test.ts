@@ -9,6 +9,7 @@ import {
   type CleanupResult,
   cleanupSessions,
 } from "../../../src/lifecycle/cleanup-sessions.ts";
+import type { WorkspaceSpec } from "../../../src/ports/workspace.ts";
 import { aKilledSession, aProject, projectId, sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
@@ -272,11 +273,13 @@ function shareWithDead({ deps, runtime, workspace, row }: World): undefined {
   deps.store.insert(other);
   runtime.setLook(other.id, GONE);
   const { id: session, projectId: project } = other;
-  void workspace.create({
+  const spec: WorkspaceSpec = {
     ...{ sessionId: session, projectId: project, repositoryPath: metadata.repositoryPath },
     ...{ path: metadata.workspacePath, branch: "elsewhere", baseRef: null, defaultBranch: null },
     ...{ postCreate: { symlinks: [], copy: [], commands: [], timeoutMs: 1 }, env: {} },
-  });
+    operationId: null,
+  };
+  void workspace.plan(spec).then((plan) => workspace.create(spec, plan));
 }
 
 function liveLifecycle({ lifecycle }: ReturnType<World["row"]>) {

@@ -309,8 +309,8 @@ describe("a spawn that cannot be taken back", () => {
 });
 
 function createWithWarning({ deps }: World): World["deps"]["workspace"]["create"] {
-  return async (spec) => ({
-    ...(await deps.workspace.create(spec)),
+  return async (spec, plan) => ({
+    ...(await deps.workspace.create(spec, plan)),
     warnings: ["hook post-checkout exited with 3"],
   });
 }

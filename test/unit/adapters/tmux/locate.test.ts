@@ -27,7 +27,9 @@ function aPane(patch: Partial<PaneRow> = {}): PaneRow {
     signal: null,
     lastOutputAtMs: null,
     inputOff: false,
+    createdAtMs: 1_600_000_000_000,
     launchId: "launch-1",
+    aoSessionId: "app-1",
     ...patch,
   };
 }

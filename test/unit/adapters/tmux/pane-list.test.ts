@@ -14,28 +14,54 @@ const alive: PaneRow = {
   signal: null,
   lastOutputAtMs: 1_700_000_000_000,
   inputOff: false,
+  createdAtMs: 1_600_000_000_000,
   launchId: "launch-1",
+  aoSessionId: "app-1",
 };
 
 describe("parsePaneList", () => {
   test.each<[string, string, Partial<PaneRow>]>([
-    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\tlaunch-1", {}],
-    ["exited with 7", "$3\t%4\t4711\t5000\t1\t7\t\t1700000000\t0\tlaunch-1", { dead: true, exitStatus: 7 }],
-    ["exited with 0", "$3\t%4\t4711\t5000\t1\t0\t\t1700000000\t0\tlaunch-1", { dead: true, exitStatus: 0 }],
+    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1", {}],
+    [
+      "exited with 7",
+      "$3\t%4\t4711\t5000\t1\t7\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1",
+      { dead: true, exitStatus: 7 },
+    ],
+    [
+      "exited with 0",
+      "$3\t%4\t4711\t5000\t1\t0\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1",
+      { dead: true, exitStatus: 0 },
+    ],
     [
       "killed, by number",
-      "$3\t%4\t4711\t5000\t1\t\t9\t1700000000\t0\tlaunch-1",
+      "$3\t%4\t4711\t5000\t1\t\t9\t1700000000\t0\t1600000000\tlaunch-1\tapp-1",
       { dead: true, signal: "SIGKILL" },
     ],
     [
       "killed, by name",
-      "$3\t%4\t4711\t5000\t1\t\tkill\t1700000000\t0\tlaunch-1",
+      "$3\t%4\t4711\t5000\t1\t\tkill\t1700000000\t0\t1600000000\tlaunch-1\tapp-1",
       { dead: true, signal: "SIGKILL" },
     ],
-    ["killed, status unknown yet", "$3\t%4\t4711\t5000\t1\t\t\t1700000000\t0\tlaunch-1", { dead: true }],
-    ["closed to input", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t1\tlaunch-1", { inputOff: true }],
-    ["somebody else's", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t", { launchId: "" }],
-    ["silent so far", "$3\t%4\t4711\t5000\t0\t\t\t\t0\tlaunch-1", { lastOutputAtMs: null }],
+    [
+      "killed, status unknown yet",
+      "$3\t%4\t4711\t5000\t1\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1",
+      { dead: true },
+    ],
+    [
+      "closed to input",
+      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t1\t1600000000\tlaunch-1\tapp-1",
+      { inputOff: true },
+    ],
+    [
+      "somebody else's",
+      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\t\t",
+      { launchId: "", aoSessionId: "" },
+    ],
+    [
+      "silent so far",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t0\t1600000000\tlaunch-1\tapp-1",
+      { lastOutputAtMs: null },
+    ],
   ])("a pane that is %s", (_name, line, patch) => {
     expect(parsePaneList(`${line}\n${END}`)).toEqual({
       serverPid: 4711,
@@ -48,7 +74,7 @@ describe("parsePaneList", () => {
     expect(parsePaneList(END)?.panes).toEqual([]);
   });
 
-  const line = "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\tlaunch-1\n";
+  const line = "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\n";
   test.each([
     ["nothing", ""],
     ["no end", line],

@@ -6,7 +6,7 @@ import { type GitWorktreesOptions, gitWorktrees } from "../../../../src/adapters
 import { type AoError, type AoErrorCode, isAoError } from "../../../../src/domain/errors.ts";
 import type { ProjectId, SessionId } from "../../../../src/domain/ids.ts";
 import type { WorkspaceFinding } from "../../../../src/domain/workspace-finding.ts";
-import type { PostCreate, WorkspaceSpec } from "../../../../src/ports/workspace.ts";
+import type { PostCreate, WorkspacePlan, WorkspaceSpec } from "../../../../src/ports/workspace.ts";
 import { GIT_ENV, gitIn, gitRepository, type TestRepository } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
@@ -21,7 +21,13 @@ export function worktreeWorld(
   const managedRoot = options.managedRoot ?? join(dataDir, "worktrees");
   const trashDir = options.trashDir ?? join(dataDir, "trash");
   const processes = memoryProcessTable();
-  const workspace = gitWorktrees({ env: GIT_ENV, processes, ...options, managedRoot, trashDir });
+  const port = gitWorktrees({ env: GIT_ENV, processes, ...options, managedRoot, trashDir });
+  const workspace = {
+    ...port,
+    /** Plans as well when it is given no plan. */
+    create: async (wanted: WorkspaceSpec, plan?: WorkspacePlan) =>
+      port.create(wanted, plan ?? (await port.plan(wanted))),
+  };
   const spec = ({ postCreate, ...patch }: Patch = {}): WorkspaceSpec => {
     const sessionId = patch.sessionId ?? ("app-1" as SessionId);
     return {
@@ -34,6 +40,7 @@ export function worktreeWorld(
       defaultBranch: null,
       postCreate: { symlinks: [], copy: [], commands: [], timeoutMs: 5_000, ...postCreate },
       env: GIT_ENV,
+      operationId: null,
       ...patch,
     };
   };

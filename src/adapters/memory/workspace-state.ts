@@ -1,0 +1,157 @@
+import { AoError } from "../../domain/errors.ts";
+import type { ProjectId, SessionId } from "../../domain/ids.ts";
+import type { OperationId } from "../../domain/operation.ts";
+import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+
+/** One workspace that is there. */
+export interface Place {
+  readonly sessionId: SessionId;
+  readonly projectId: ProjectId;
+  readonly repositoryPath: string;
+  readonly branch: string;
+  readonly operationId: OperationId | null;
+  /** Its making was broken off before it got its mark. */
+  readonly halfMade: boolean;
+}
+
+interface Branch {
+  readonly commit: string;
+  /** `undefined` for one that no `create` made. */
+  readonly madeBy: OperationId | null | undefined;
+}
+
+/** The world of the workspace twin. */
+export interface WorkspaceState {
+  readonly managedRoot: string;
+  readonly places: Map<string, Place>;
+  /** What would be lost, by path. */
+  readonly kept: Map<string, readonly WorkspaceFinding[]>;
+  /** By repository. */
+  readonly branches: Map<string, Map<string, Branch>>;
+  trash: number;
+}
+
+export const BASE_COMMIT = "0".repeat(40);
+
+export function branchesOf(state: WorkspaceState, repositoryPath: string): Map<string, Branch> {
+  const known = state.branches.get(repositoryPath) ?? new Map<string, Branch>();
+  state.branches.set(repositoryPath, known);
+  return known;
+}
+
+/** @throws AoError workspace_unsafe_path */
+export function refuseOutside({ managedRoot }: WorkspaceState, ref: WorkspaceRef): void {
+  const root = managedRoot.endsWith("/") ? managedRoot : `${managedRoot}/`;
+  if (!ref.path.startsWith(root)) throw unsafe(ref, `it is outside ${managedRoot}`);
+}
+
+/** @throws AoError as `Workspace.plan` */
+export function planNew(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePlan {
+  refuseBadBranch(spec.branch);
+  const { path, branch, operationId, repositoryPath } = spec;
+  if (state.places.has(path)) throw taken(path);
+  refuseTakenBranch(state.places, spec);
+  const found = branchesOf(state, repositoryPath).get(branch);
+  const baseRef = found === undefined ? (spec.baseRef ?? spec.defaultBranch ?? "main") : branch;
+  const baseCommit = found?.commit ?? BASE_COMMIT;
+  return { operationId, path, branch, branchExists: found !== undefined, baseRef, baseCommit, warnings: [] };
+}
+
+/** @throws AoError branch_missing, branch_in_use */
+export function planFromBranch(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePlan {
+  if (!branchesOf(state, spec.repositoryPath).has(spec.branch)) throw branchGone(spec.branch);
+  return planNew(state, spec);
+}
+
+/** Makes what the plan says. @throws AoError when the branch is no more as planned. */
+export function settle(
+  state: WorkspaceState,
+  spec: WorkspaceSpec,
+  { plan, halfMade }: { readonly plan: WorkspacePlan; readonly halfMade: boolean },
+): void {
+  const { sessionId, projectId, repositoryPath } = spec;
+  const { branch, operationId } = plan;
+  const known = branchesOf(state, repositoryPath);
+  const exists = known.has(branch);
+  if (exists && !plan.branchExists) throw justMade(branch);
+  if (!exists && plan.branchExists) throw branchGone(branch);
+  if (!exists) known.set(branch, { commit: plan.baseCommit, madeBy: operationId });
+  state.places.set(plan.path, { sessionId, projectId, repositoryPath, branch, operationId, halfMade });
+}
+
+/** Removes the branch that this operation made, while it is where it began and nobody has it. */
+export function takeBranchBack(state: WorkspaceState, repositoryPath: string, plan: WorkspacePlan): void {
+  const known = branchesOf(state, repositoryPath);
+  const found = known.get(plan.branch);
+  const isOurs = found?.madeBy === plan.operationId && found?.commit === plan.baseCommit;
+  const isUsed = [...state.places.values()].some(
+    (there) => there.repositoryPath === repositoryPath && there.branch === plan.branch,
+  );
+  if (!plan.branchExists && isOurs && !isUsed) known.delete(plan.branch);
+}
+
+/** @throws AoError workspace_unsafe_path */
+export function findings(state: WorkspaceState, ref: WorkspaceRef): readonly WorkspaceFinding[] {
+  const there = state.places.get(ref.path);
+  if (there === undefined) return [];
+  refuseStranger(there, ref);
+  return state.kept.get(ref.path) ?? [];
+}
+
+/** @throws AoError workspace_dirty, workspace_unsafe_path */
+export function free(state: WorkspaceState, ref: WorkspaceRef): void {
+  const found = findings(state, ref);
+  if (found.length > 0) throw dirty(ref, found);
+  state.places.delete(ref.path);
+}
+
+/** @throws AoError workspace_unsafe_path */
+export function refuseStranger(there: Place, ref: WorkspaceRef): void {
+  const isSame = there.sessionId === ref.sessionId && there.repositoryPath === ref.repositoryPath;
+  if (!isSame || there.halfMade) throw unsafe(ref, `it is not the one of ${ref.sessionId}`);
+}
+
+/** @throws AoError workspace_unsafe_path when it is another session's or operation's. */
+export function refuseOther(there: Place, ref: WorkspaceRef, { operationId }: WorkspacePlan): void {
+  if (there.sessionId === ref.sessionId && there.operationId === operationId) return;
+  throw unsafe(ref, `operation ${operationId} of ${ref.sessionId} did not make it`);
+}
+
+function refuseBadBranch(branch: string): void {
+  if (!/^-|\.\.|[\s~^:?*[\\]|@\{|\.lock$|^$/.test(branch)) return;
+  throw new AoError("branch_invalid", `branch name ${JSON.stringify(branch)} is not valid`);
+}
+
+function refuseTakenBranch(places: ReadonlyMap<string, Place>, spec: WorkspaceSpec): void {
+  for (const [path, there] of places) {
+    if (there.repositoryPath !== spec.repositoryPath || there.branch !== spec.branch) continue;
+    throw new AoError("branch_in_use", `branch ${spec.branch} is checked out at ${path}`, {
+      details: { path, branch: spec.branch },
+    });
+  }
+}
+
+function justMade(branch: string): AoError {
+  return new AoError("branch_in_use", `branch ${branch} was made by another process just now`, {
+    details: { branch, path: null },
+  });
+}
+
+function branchGone(branch: string): AoError {
+  return new AoError("branch_missing", `branch ${branch} is gone`, { details: { branch } });
+}
+
+function unsafe({ path }: WorkspaceRef, why: string): AoError {
+  return new AoError("workspace_unsafe_path", `${path} is not touched: ${why}`, { details: { path } });
+}
+
+function taken(path: string): AoError {
+  return new AoError("workspace_exists", `something is at ${path} already`, { details: { path } });
+}
+
+function dirty({ path }: WorkspaceRef, found: readonly WorkspaceFinding[]): AoError {
+  return new AoError("workspace_dirty", `workspace ${path} holds work: ${found[0]?.detail}`, {
+    details: { path, findings: found },
+  });
+}
