@@ -25,7 +25,7 @@ export type PrepareDecision =
   | { readonly kind: "conflict"; readonly operation: Operation };
 
 /** A new operation, due now. */
-export function prepareOperation(request: OperationRequest, nowMs: number): Operation<PreparedState> {
+function prepareOperation(request: OperationRequest, nowMs: number): Operation<PreparedState> {
   return {
     ...request,
     state: { kind: "prepared", nextAttemptAtMs: nowMs },

@@ -39,7 +39,7 @@ export type OperationKind = (typeof OPERATION_KINDS)[number];
 /** Who works on an operation. */
 export interface OperationOwner {
   readonly process: ProcessIdentity;
-  /** What a person typed, for example `ao kill app-1`. */
+  /** What it carries out, without any prompt or message: others are shown it. For example `ao kill app-1`. */
   readonly command: string;
   /** Since when it holds this operation, Unix milliseconds. */
   readonly sinceMs: number;
