@@ -12,8 +12,9 @@ export interface SessionStore {
   transaction<Result>(work: () => Result): Result;
 
   /**
-   * The next number for a prefix, from 1 and above every session of that prefix. Durable at once; never
-   * given twice, not even after a crash. Not inside a transaction, which could undo it.
+   * The next number for a prefix, from 1 and above every session of that prefix, upper and lower case being
+   * the same. Durable at once; never given twice, not even after a crash. Not inside a transaction, which
+   * could undo it.
    */
   allocateSessionNumber(prefix: string): number;
 

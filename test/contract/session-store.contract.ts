@@ -168,6 +168,13 @@ function numberTests(fresh: () => SessionStore): void {
     expect(store.allocateSessionNumber("app")).toBe(21);
   });
 
+  test("prefixes that differ only in upper and lower case share their numbers", () => {
+    const store = fresh();
+    expect(["app", "App", "APP"].map((prefix) => store.allocateSessionNumber(prefix))).toEqual([1, 2, 3]);
+    store.insert(aSession({ id: "aPP-7" }));
+    expect(store.allocateSessionNumber("App")).toBe(8);
+  });
+
   test("a number is not given inside a transaction, where it could be undone", () => {
     const store = fresh();
     expect(() => store.transaction(() => store.allocateSessionNumber("app"))).toThrow(

@@ -32,7 +32,7 @@ function copyOf(state: State): State {
 }
 
 function highestNumber(state: State, prefix: string): number {
-  const ids = [...state.sessions.keys()].map(splitId).filter((id) => id.prefix === prefix);
+  const ids = [...state.sessions.keys()].map(splitId).filter((id) => id.prefix.toLowerCase() === prefix);
   return Math.max(0, ...ids.map((id) => id.number));
 }
 
@@ -111,8 +111,9 @@ export function memorySessionStore(): SessionStore {
     },
     allocateSessionNumber(prefix) {
       refuseInTransaction("a session number is allocated");
-      const number = Math.max(numbers.get(prefix) ?? 0, highestNumber(state, prefix)) + 1;
-      numbers.set(prefix, number);
+      const key = prefix.toLowerCase();
+      const number = Math.max(numbers.get(key) ?? 0, highestNumber(state, key)) + 1;
+      numbers.set(key, number);
       return number;
     },
     close: () => undefined,

@@ -87,10 +87,25 @@ const NOTHING_HALF_DONE = `
   ) STRICT;
 `;
 
+/**
+ * Numbers are counted per prefix whatever its case, so that no two sessions differ in that alone: a file
+ * system may take their folders for one. The greatest of numbers that were counted apart goes on.
+ */
+const NUMBERS_WITHOUT_CASE = `
+  CREATE TABLE numbers (prefix TEXT PRIMARY KEY COLLATE NOCASE, last INTEGER NOT NULL) STRICT;
+  INSERT INTO numbers SELECT lower(prefix), max(last) FROM session_numbers GROUP BY lower(prefix);
+  DROP TABLE session_numbers;
+  ALTER TABLE numbers RENAME TO session_numbers;
+
+  DROP INDEX sessions_by_number;
+  CREATE INDEX sessions_by_number ON sessions (prefix COLLATE NOCASE, number);
+`;
+
 /** The whole schema, oldest step first. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: FIRST_LIGHT },
   { version: 2, sql: NOTHING_HALF_DONE },
+  { version: 3, sql: NUMBERS_WITHOUT_CASE },
 ];
 
 /** The schema number after all of `migrations`. */

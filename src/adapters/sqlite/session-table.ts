@@ -53,7 +53,8 @@ export function sessionTable(db: Database): SessionTable {
   );
   const nextNumber = db.prepare<[{ readonly prefix: string }], { readonly last: number }>(
     `INSERT INTO session_numbers (prefix, last)
-     VALUES (@prefix, 1 + coalesce((SELECT max(number) FROM sessions WHERE prefix = @prefix), 0))
+     VALUES (@prefix, 1 + coalesce(
+       (SELECT max(number) FROM sessions WHERE prefix = @prefix COLLATE NOCASE), 0))
      ON CONFLICT (prefix) DO UPDATE SET last = max(last + 1, excluded.last)
      RETURNING last`,
   );

@@ -97,3 +97,15 @@ describe("openDatabase", () => {
     }
   });
 });
+
+test("numbers that were counted apart for upper and lower case go on from the greatest", () => {
+  const path = join(tempDir(), "ao.db");
+  const before = openDatabase({ path, busyTimeoutMs: 0, migrations: MIGRATIONS.slice(0, 2) });
+  before.exec("INSERT INTO session_numbers VALUES ('App', 3), ('app', 5), ('web', 1)");
+  before.close();
+  const db = open(path, MIGRATIONS);
+  expect(db.prepare("SELECT prefix, last FROM session_numbers ORDER BY prefix").all()).toEqual([
+    { prefix: "app", last: 5 },
+    { prefix: "web", last: 1 },
+  ]);
+});
