@@ -39,3 +39,13 @@ function members(value: { readonly [name: string]: JsonValue }): readonly string
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
+
+/** A record as the JSON it becomes; what JSON cannot hold is left out, as `JSON.stringify` does. */
+export function toJson(value: object): JsonValue {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** The members of a JSON object; `undefined` for anything else. */
+export function jsonMembers(value: JsonValue): { readonly [name: string]: JsonValue } | undefined {
+  return value === null || typeof value !== "object" || isList(value) ? undefined : value;
+}

@@ -1,6 +1,8 @@
+import type { OperationOwner } from "../domain/operation.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { ChangeLog } from "../ports/change-log.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { FaultPoint } from "../ports/fault-point.ts";
 import type { Files } from "../ports/files.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { Inbox } from "../ports/inbox.ts";
@@ -31,6 +33,10 @@ export interface SessionDeps {
   readonly files: Files;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** This process and the command it carries out: the owner of the operations it begins or takes over. */
+  readonly self: Omit<OperationOwner, "sinceMs">;
+  /** Crossed before and after every step of an operation. */
+  readonly boundary: FaultPoint;
   /** Resolved path of the data directory. */
   readonly dataDir: string;
   /** The environment `ao` was called with. */

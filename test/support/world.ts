@@ -94,13 +94,16 @@ export function aWorld(options: WorldOptions = {}): World {
   const store = loggedStore(sessions, pass);
   store.insertProject(project);
 
+  const processes = memoryProcessTable();
   const deps: SessionDeps = {
     ...{ store, operations, changes, runtime, workspace, repositories, messenger, inbox, clock },
     agents: new Map([[agent.name, agent]]),
-    processes: memoryProcessTable(),
+    processes,
     programs: memoryPrograms(["/bin/agent"]),
     files: loggedFiles(files, pass, workspace),
     ids: memoryIds(),
+    self: { process: processes.add({ command: "ao" }), command: "ao" },
+    boundary: async () => {},
     dataDir: "/data",
     callerEnv: options.callerEnv ?? { PATH: "/bin", HOME: "/home/user" },
   };

@@ -16,6 +16,7 @@ import {
   releaseOperation,
 } from "../../domain/operation-transitions.ts";
 import type { SessionStore } from "../../ports/session-store.ts";
+import { insideTransaction } from "./inside-transaction.ts";
 import type { LedgerDeps } from "./ledger-deps.ts";
 import { logOperation } from "./log-operation.ts";
 import { operationInProgress } from "./operation-errors.ts";
@@ -110,7 +111,7 @@ function write<State extends OperationState>(
   return deps.store.transaction(() => {
     const decision = decide(requireOperation(deps, held.id), deps.clock.nowMs());
     if (decision.kind === "lost") throw operationInProgress(decision.operation);
-    change?.({ ...deps.store, transaction: (work) => work() });
+    change?.(insideTransaction(deps.store));
     saveOperation(deps, decision.operation);
     if (decision.operation.state.kind !== "prepared") logOperation(deps, decision.operation);
     return decision.operation;

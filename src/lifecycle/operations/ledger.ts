@@ -48,8 +48,8 @@ export interface OperationLedger {
    * @throws AoError store_corrupt when what is unfinished on that session cannot be read.
    */
   prepare(request: PrepareRequest): PrepareOutcome;
-  /** As `prepare`, and holds what it wrote: no other process comes between. */
-  begin(request: PrepareRequest): BeginOutcome;
+  /** As `prepare`, and holds what it wrote, together with `change`: no other process comes between. */
+  begin(request: PrepareRequest, change?: DomainChange): BeginOutcome;
   /**
    * Takes an operation to work on, at once when its holder is proven dead.
    *
@@ -75,7 +75,7 @@ export function operationLedger(deps: LedgerDeps): OperationLedger {
   return {
     find: (identity) => findOperation(deps, identity),
     prepare: (request) => prepare(deps, request),
-    begin: (request) => begin(deps, request),
+    begin: (request, change) => begin(deps, request, change),
     claim: (id, options) => claim(deps, id, options),
     checkpoint: (held, progress, change) => checkpoint(deps, held, { progress, change }),
     keepLease: (held, work) => keepLease(deps, held, work),

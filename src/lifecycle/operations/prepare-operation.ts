@@ -9,6 +9,8 @@ import type {
 } from "../../domain/operation.ts";
 import { decidePrepare, type OperationRequest } from "../../domain/operation-prepare.ts";
 import { takeNew } from "./claim-operation.ts";
+import type { DomainChange } from "./hold-operation.ts";
+import { insideTransaction } from "./inside-transaction.ts";
 import type { LedgerDeps } from "./ledger-deps.ts";
 import { logOperation } from "./log-operation.ts";
 
@@ -62,13 +64,18 @@ export function prepare(deps: LedgerDeps, request: PrepareRequest): PrepareOutco
   });
 }
 
-/** As `prepare`, and holds what it created at once, so that no other process can begin with it. */
-export function begin(deps: LedgerDeps, request: PrepareRequest): BeginOutcome {
+/**
+ * As `prepare`, and holds what it created at once, so that no other process can begin with it; together with
+ * `change`, as `complete`.
+ */
+export function begin(deps: LedgerDeps, request: PrepareRequest, change?: DomainChange): BeginOutcome {
   return deps.store.transaction(() => {
     const outcome = decide(deps, request);
     if (outcome.kind !== "created") return outcome;
     insert(deps, outcome.operation);
-    return { kind: "begun", operation: takeNew(deps, outcome.operation) };
+    const operation = takeNew(deps, outcome.operation);
+    change?.(insideTransaction(deps.store));
+    return { kind: "begun", operation };
   });
 }
 
@@ -95,8 +102,15 @@ function idOf(
   return ids.operationId(generation === 1 ? parts : [...parts, String(generation)]);
 }
 
-/** @throws AoError store_corrupt when what is unfinished on that session cannot be read. */
-function unfinishedOf({ operations }: LedgerDeps, sessionId: SessionId | null): Operation | undefined {
+/**
+ * The one operation of a session that is not finished.
+ *
+ * @throws AoError store_corrupt when what is unfinished on that session cannot be read.
+ */
+export function unfinishedOf(
+  { operations }: Pick<LedgerDeps, "operations">,
+  sessionId: SessionId | null,
+): Operation | undefined {
   if (sessionId === null) return undefined;
   const rows = operations.unfinished();
   const unreadable = rows.unreadable.find((row) => row.sessionId === sessionId);

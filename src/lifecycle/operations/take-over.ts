@@ -1,4 +1,4 @@
-import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation, Operation, OperationKind } from "../../domain/operation.ts";
 import { lookForDead, tryClaim } from "./claim-operation.ts";
 import { release } from "./hold-operation.ts";
@@ -15,6 +15,7 @@ export interface TakeOverError {
   readonly sessionId: string | null;
   /** `null` when not even that could be read. */
   readonly kind: OperationKind | null;
+  readonly code: AoErrorCode;
   readonly message: string;
 }
 
@@ -34,7 +35,13 @@ export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<Take
   const deadTokens = await lookForDead(deps, operations);
   const taken: Operation[] = [];
   const errors: TakeOverError[] = unreadable.map(({ id, sessionId, flaw }) => {
-    return { operationId: id, sessionId, kind: null, message: `its row cannot be read (${flaw})` };
+    return {
+      operationId: id,
+      sessionId,
+      kind: null,
+      code: "store_corrupt",
+      message: `its row cannot be read (${flaw})`,
+    };
   });
   for (const operation of operations) {
     try {
@@ -68,5 +75,6 @@ async function carryOnOrRelease(deps: LedgerDeps, held: LeasedOperation, carryOn
 }
 
 function takeOverError({ id, sessionId, kind }: Operation, error: unknown): TakeOverError {
-  return { operationId: id, sessionId, kind, message: errorMessage(error) };
+  const code = isAoError(error) ? error.code : "internal";
+  return { operationId: id, sessionId, kind, code, message: errorMessage(error) };
 }

@@ -80,7 +80,13 @@ describe("takeOver", () => {
       one.ledger.complete(held, null);
     });
     expect(report.errors).toEqual([
-      { operationId: poison?.id, sessionId: "app-2", kind: "kill", message: "tmux is missing" },
+      {
+        operationId: poison?.id,
+        sessionId: "app-2",
+        kind: "kill",
+        code: "runtime_unavailable",
+        message: "tmux is missing",
+      },
     ]);
     expect(report.taken.map(({ id, state }) => [id, state.kind])).toEqual([
       [first?.id, "completed"],
@@ -108,6 +114,7 @@ describe("takeOver", () => {
         operationId: "damaged",
         sessionId: "app-7",
         kind: null,
+        code: "store_corrupt",
         message: "its row cannot be read (progress)",
       },
     ]);

@@ -1,0 +1,33 @@
+import type { SessionId } from "../../domain/ids.ts";
+import type { SessionReason } from "../../domain/lifecycle.ts";
+import type { Status } from "../../domain/status.ts";
+import type { Recovery } from "./recovery.ts";
+
+/** A session whose status a look changed. */
+export interface Transition {
+  readonly id: SessionId;
+  readonly from: Status;
+  readonly to: Status;
+  readonly reason: SessionReason | null;
+}
+
+/** A runtime or worktree with our marks that no session and no operation owns. */
+export interface Orphan {
+  readonly kind: "runtime" | "worktree";
+  /** A path, or the runtime's own name for it. */
+  readonly where: string;
+  /** Whose it says to be. */
+  readonly sessionId: SessionId;
+  /** `found` when only named, as by `findOrphans`. */
+  readonly action: "found" | "undone" | "kept";
+  /** One clause: why it was kept, or what it is. */
+  readonly detail: string;
+}
+
+/** What one tick did. All lists are empty when there was nothing to do. */
+export interface ReconcileResult extends Recovery {
+  /** Sessions that were looked at. */
+  readonly observed: number;
+  readonly transitions: readonly Transition[];
+  readonly orphans: readonly Orphan[];
+}
