@@ -3,7 +3,7 @@ import type { Paint } from "../color.ts";
 import type { Io } from "../io.ts";
 import { quoted } from "../quote.ts";
 
-interface DemoResult {
+export interface DemoResult {
   readonly exitCode: number;
   readonly stdout: string;
 }

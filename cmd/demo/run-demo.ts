@@ -2,11 +2,12 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { AoError } from "../../src/domain/errors.ts";
 import type { Paint } from "../color.ts";
 import type { Io } from "../io.ts";
 import { quoted } from "../quote.ts";
 import { DEMO_ISSUES, type DemoIssue } from "./demo-issues.ts";
-import { type DemoShell, demoShell } from "./demo-shell.ts";
+import { type DemoResult, type DemoShell, demoShell } from "./demo-shell.ts";
 import { throwawayRepository } from "./throwaway-repository.ts";
 import { type Watched, watchStatuses } from "./watch-statuses.ts";
 
@@ -42,7 +43,6 @@ async function openStage(options: DemoOptions): Promise<Stage> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "ao-demo-")));
   const repository = join(root, "shop");
   const env = demoEnvironment(root, options.io);
-  await throwawayRepository(repository, env);
   const shell = demoShell({ cwd: repository, env, io: options.io, paint: options.paint });
   return { ...options, root, repository, env, shell };
 }
@@ -52,6 +52,17 @@ const hasStatus = (sessions: readonly Watched[], id: string, ...statuses: readon
 
 function until(stage: Stage, isDone: (sessions: readonly Watched[]) => boolean): Promise<void> {
   return watchStatuses({ ...stage, isDone, timeoutMs: TURN_TIMEOUT_MS });
+}
+
+/** Runs a command that the demo knows the answer of; another answer ends the demo. */
+async function expectExit(
+  { shell }: Stage,
+  exitCode: number,
+  ...[args, input]: Parameters<DemoShell["show"]>
+): Promise<DemoResult> {
+  const result = await shell.show(args, input);
+  if (result.exitCode === exitCode) return result;
+  throw new AoError("internal", `the demo's ao ${args[0]} ended with ${result.exitCode}, not ${exitCode}`);
 }
 
 async function spawnAll(stage: Stage): Promise<ReadonlyMap<DemoIssue, string>> {
@@ -67,7 +78,7 @@ async function spawnAll(stage: Stage): Promise<ReadonlyMap<DemoIssue, string>> {
         "--prompt-file",
         "-",
       ];
-      const { stdout } = await stage.shell.show(args, issue.prompt);
+      const { stdout } = await expectExit(stage, 0, args, issue.prompt);
       return [issue, /^SESSION=(.+)$/m.exec(stdout)?.[1] ?? ""] as const;
     }),
   );
@@ -106,35 +117,38 @@ async function closingTable(stage: Stage): Promise<void> {
 
 async function play(stage: Stage): Promise<void> {
   const { shell } = stage;
+  await throwawayRepository(stage.repository, stage.env);
+  const works = (...args: string[]) => expectExit(stage, 0, args);
+  const refuses = (...args: string[]) => expectExit(stage, 4, args);
   shell.say(`A throwaway repository with three commits: ${stage.repository}`);
   shell.say("Three sessions at once, each with its own branch, worktree and tmux session:");
   const ids = await spawnAll(stage);
   const [first = "", second = "", third = ""] = ids.values();
   await until(stage, (all) => [...ids].every(([issue, id]) => hasStatus(all, id, issue.restsAs)));
-  await shell.show(["list"]);
+  await works("list");
 
   shell.say("One of them asks a question. A message answers it:");
-  await shell.show(["send", third, "Use euros, please"]);
+  await works("send", third, "Use euros, please");
   await until(stage, (all) => hasStatus(all, third, "idle"));
 
   shell.say("Kill a session whose work is committed: its worktree is freed, its branch stays.");
-  await shell.show(["kill", second]);
+  await works("kill", second);
   shell.say("Restore it: the same worktree, branch and conversation.");
-  await shell.show(["restore", second]);
+  await works("restore", second);
   await until(stage, (all) => hasStatus(all, second, "idle"));
 
   shell.say("Kill a session with a draft that is not committed: it ends, and nothing is thrown away.");
-  await shell.show(["kill", first]);
-  await shell.show(["kill", second]);
+  await refuses("kill", first);
+  await works("kill", second);
   shell.say("Clean up: what holds work is skipped, with the reason.");
-  await shell.show(["cleanup"]);
+  await works("cleanup");
   shell.say("Bring the first one back and let it finish; then nothing holds it any more.");
-  await shell.show(["restore", first]);
+  await works("restore", first);
   await until(stage, (all) => hasStatus(all, first, "idle"));
-  await shell.show(["send", first, "commit Keep the draft"]);
+  await works("send", first, "commit Keep the draft");
   await until(stage, (all) => hasStatus(all, first, "idle"));
-  if (!stage.keep) await shell.show(["kill", first, third]);
-  await shell.show(["list", "--include-terminated"]);
+  if (!stage.keep) await works("kill", first, third);
+  await works("list", "--include-terminated");
 
   shell.say("What exists now:");
   await closingTable(stage);
@@ -143,7 +157,10 @@ async function play(stage: Stage): Promise<void> {
 async function strike(stage: Stage): Promise<void> {
   const { stdout } = await stage.shell.run(["list", "--json"]);
   const { data } = JSON.parse(stdout || '{"data":[]}') as { readonly data: readonly Watched[] };
-  for (const { id } of data) await stage.shell.run(["kill", "--keep-worktree", id]);
+  const ended = await Promise.all(data.map(({ id }) => stage.shell.run(["kill", "--keep-worktree", id])));
+  if (ended.some(({ exitCode }) => exitCode !== 0)) {
+    throw new AoError("teardown_incomplete", `the demo could not end its sessions in ${stage.root}`);
+  }
   await rm(stage.root, { recursive: true, force: true });
 }
 
