@@ -1,4 +1,4 @@
-import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError } from "../../domain/errors.ts";
 import type { Repository } from "./repository.ts";
@@ -13,8 +13,10 @@ const ATTEMPTS = 5;
  * @throws AoError workspace_exists when something is there.
  */
 export async function refuseTaken(path: string): Promise<void> {
-  const names = await readdir(path).catch((error: unknown) => (hasCode(error, "ENOENT") ? [] : undefined));
-  if (names === undefined || names.length > 0) throw workspaceExists(path);
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined) return;
+  const names = await readdir(path).catch(() => ["unreadable"]);
+  if (!entry.isDirectory() || names.length > 0) throw workspaceExists(path);
 }
 
 /**

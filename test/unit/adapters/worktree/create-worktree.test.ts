@@ -343,6 +343,16 @@ describe("the place", () => {
     expect(traces(world)).toEqual(before);
   });
 
+  test("one that the system refuses to make is a clear error, and nothing is left", async () => {
+    const file = join(tempDir("ao-file"), "file");
+    writeFileSync(file, "x");
+    const world = worktreeWorld(gitRepository(), { managedRoot: join(file, "worktrees") });
+    const before = traces(world);
+    const error = await failure(world.workspace.create(world.spec()), "git_failed");
+    expect(error.message).toMatch(/app-1 could not be made: ENOTDIR/);
+    expect(traces(world)).toEqual(before);
+  });
+
   test("an empty folder there is used", async () => {
     const { workspace, spec } = worktreeWorld();
     mkdirSync(spec().path, { recursive: true });

@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { execa } from "execa";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { SessionId } from "../../../../src/domain/ids.ts";
 import { gitExit, gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
@@ -343,6 +345,18 @@ describe("what keeps it from being touched", () => {
     expect(await look()).toEqual({ in_use: ["4242 vim"] });
   });
 
+  test("a process of this machine that works in it keeps it", async () => {
+    const { workspace, spec } = worktreeWorld(gitRepository(), { processes: systemProcessTable() });
+    const { path } = await workspace.create(spec());
+    const sleep = execa("sleep", ["60"], { cwd: path, reject: false });
+    onTestFinished(() => void sleep.kill("SIGKILL"));
+    const error = await failure(workspace.destroy(spec()), "workspace_dirty");
+    expect(error.details["findings"]).toMatchObject([{ kind: "in_use", items: [`${sleep.pid} sleep`] }]);
+    sleep.kill("SIGKILL");
+    await sleep;
+    await workspace.destroy(spec());
+  });
+
   test("a git that looks at it for a moment does not", async () => {
     const { path, look, processes } = await opened();
     processes.add({ pid: 4242, command: "git status", cwd: path });
@@ -469,6 +483,16 @@ describe("what is not the session's own worktree", () => {
     expect(world.repository.worktrees()).toEqual(before);
     expect(gitExit(world.repository.path, "rev-parse", "HEAD")).toBe(0);
   });
+});
+
+test("the main working tree is named as the reason, also inside the managed root", async () => {
+  const { workspace, spec, managedRoot } = await opened();
+  const { path } = gitRepository(join(managedRoot, "app", "app-5"));
+  const error = await failure(
+    workspace.destroy(spec({ path, repositoryPath: path })),
+    "workspace_unsafe_path",
+  );
+  expect(error.message).toContain("main working tree");
 });
 
 test("a look changes nothing, not even the index", async () => {

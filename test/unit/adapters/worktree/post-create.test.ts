@@ -188,6 +188,15 @@ describe("commands", () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
   });
 
+  test("what a failed one left in the background is ended", async () => {
+    const { workspace, spec } = worktreeWorld();
+    const pidFile = join(tempDir("ao-pid"), "pid");
+    const commands = [`sleep 300 & echo $! >'${pidFile}'; exit 1`];
+    await failure(workspace.create(spec({ postCreate: { commands } })), "post_create_failed");
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+  });
+
   test("one that ignores TERM is ended all the same", async () => {
     const world = worktreeWorld();
     const commands = ["trap '' TERM; while :; do sleep 1; done"];
