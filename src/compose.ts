@@ -176,7 +176,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     store: store.sessions,
     operations: store.operations,
     changes: store.changes,
-    runtime: tmuxRuntime({ socketPath, env, processes }),
+    runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes }),
     messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
     agents,
     inbox,

@@ -11,6 +11,10 @@ export interface DataLayout {
   launchDir(sessionId: SessionId): string;
   /** Hook events that wait to be read. */
   readonly inbox: string;
+  /** What the runtime remembers of its server. */
+  readonly runtimeState: string;
+  /** One file for each lock that was ever held. */
+  readonly locks: string;
   /** Removed worktrees on their way out. */
   readonly trash: string;
   /** Conversations of the embedded agent. */
@@ -26,6 +30,8 @@ export function dataLayout(dataDir: string): DataLayout {
     worktree: (projectId, sessionId) => `${root}/worktrees/${projectId}/${sessionId}`,
     launchDir: (sessionId) => `${root}/launch/${sessionId}`,
     inbox: `${root}/inbox`,
+    runtimeState: `${root}/runtime`,
+    locks: `${root}/locks`,
     trash: `${root}/trash`,
     embeddedConversations: `${root}/embedded`,
   };

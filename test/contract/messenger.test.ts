@@ -8,6 +8,7 @@ import type { HookEvent } from "../../src/domain/facts.ts";
 import type { MessageTarget } from "../../src/ports/messenger.ts";
 import { aProcess, aRuntimeHandle } from "../support/builders.ts";
 import { rawAgent, type StubAgent } from "../support/stub-agents.ts";
+import { tempDir } from "../support/temp-dir.ts";
 import { aRuntimeSpec, tmuxServer } from "../support/tmux-server.ts";
 import { type Listener, type MessengerWorld, messengerContract } from "./messenger.contract.ts";
 
@@ -32,7 +33,7 @@ function submissions(agent: StubAgent | undefined): readonly string[] {
 function tmuxWorld(): MessengerWorld {
   const server = tmuxServer();
   const processes = systemProcessTable();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, processes });
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
   const stubs = new Map<string, StubAgent>();
   const answering: MessageTarget[] = [];
   const heard = ({ sessionId }: { readonly sessionId: string }) => submissions(stubs.get(sessionId));

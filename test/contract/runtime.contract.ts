@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RuntimeObservation } from "../../src/domain/facts.ts";
 import type { Runtime, RuntimeSpec, RuntimeTarget, StartedRuntime } from "../../src/ports/runtime.ts";
-import { launchId } from "../support/builders.ts";
+import { launchId, sessionId } from "../support/builders.ts";
 
 /** What the agent of a spec does: it stays until it is told to go, or exits with a status. */
 export interface AgentPlan {
@@ -29,6 +29,12 @@ const ALIVE = { runtime: { kind: "alive" }, process: { kind: "alive" } };
 
 function targetOf(spec: RuntimeSpec, started: StartedRuntime): RuntimeTarget {
   return { sessionId: spec.sessionId, launchId: spec.launchId, ...started };
+}
+
+const bySession = (a: RuntimeTarget, b: RuntimeTarget) => a.sessionId.localeCompare(b.sessionId);
+
+function remembered({ sessionId, launchId, handle, process }: RuntimeTarget): RuntimeTarget {
+  return { sessionId, launchId, handle, process };
 }
 
 /** What every `Runtime` owes its callers. `open` gives an empty one. */
@@ -144,6 +150,45 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
       world.loseAll();
       await expect.poll(async () => [...(await world.runtime.look(targets)).values()]).toEqual([GONE, GONE]);
       for (const target of targets) await world.runtime.destroy(target);
+    });
+
+    test("where nothing was ever started, nothing is marked", async () => {
+      const { runtime } = open();
+      expect(await runtime.marked()).toEqual([]);
+      expect(await runtime.find(sessionId("app-1"), launchId("launch-1"))).toBeUndefined();
+    });
+
+    test("every runtime is found by its marks, as it was started", async () => {
+      const world = open();
+      const targets = [await started(world), await started(world)];
+      const found = await world.runtime.marked();
+      expect([...found].sort(bySession)).toMatchObject([...targets].sort(bySession).map(remembered));
+      expect(found.every(({ createdAtMs }) => createdAtMs > 1_600_000_000_000)).toBe(true);
+    });
+
+    test("one launch is found by its marks, and no other one of its session", async () => {
+      const world = open();
+      const [target] = [await started(world), await started(world)];
+      expect(await world.runtime.find(target.sessionId, target.launchId)).toMatchObject(remembered(target));
+      expect(await world.runtime.find(target.sessionId, launchId("launch-of-old"))).toBeUndefined();
+    });
+
+    test("the runtime of a dead agent is found without a process, and can be destroyed so", async () => {
+      const world = open();
+      const target = await started(world);
+      world.endAgent(target, "killed");
+      const find = () => world.runtime.find(target.sessionId, target.launchId);
+      await expect.poll(find).toMatchObject({ handle: target.handle, process: null });
+      const found = await find();
+      if (found !== undefined) await world.runtime.destroy(found);
+      expect(await find()).toBeUndefined();
+    });
+
+    test("nothing is marked when everything is lost", async () => {
+      const world = open();
+      await started(world);
+      world.loseAll();
+      await expect.poll(() => world.runtime.marked()).toEqual([]);
     });
 
     test("a look at nothing is an empty answer", async () => {

@@ -39,7 +39,11 @@ function tmuxWorld(): RuntimeWorld {
   const signs = tempDir();
   const goSign = ({ launchId }: { readonly launchId: string }) => join(signs, launchId);
   return {
-    runtime: tmuxRuntime({ socketPath: server.socketPath, processes: systemProcessTable() }),
+    runtime: tmuxRuntime({
+      socketPath: server.socketPath,
+      stateDir: tempDir("ao-state"),
+      processes: systemProcessTable(),
+    }),
     nowhere: join(tempDir(), "nowhere"),
     spec({ says = [], exitsWith }, patch = {}) {
       const spec = aRuntimeSpec(patch);

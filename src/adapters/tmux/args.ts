@@ -30,6 +30,8 @@ export interface NewSession {
   readonly configPath: string;
   readonly sessionId: SessionId;
   readonly launchId: LaunchId;
+  /** Tells the data directory; hexadecimal. */
+  readonly owner: string;
   readonly workspacePath: string;
   readonly scriptPath: string;
 }
@@ -38,12 +40,12 @@ export interface NewSession {
  * Starts the launch script in a new detached session, and the server with `ao`'s own configuration when
  * there is none; prints its pane as `listPanesArgs` does.
  *
- * The launch id is an option of the session, by which it is known later, and in the environment of all its
- * windows, by which their processes are. Both are set before the script can run. Nothing here comes from a
+ * Session, launch and owner are options of the tmux session, by which it is known later; the launch id is in
+ * the environment of all its windows as well, by which their processes are known. Nothing here comes from a
  * user but the path: `-c` is a format, so a path with `#` is left out; the script goes there itself.
  */
 export function newSessionArgs(session: NewSession): string[] {
-  const { configPath, sessionId, launchId, workspacePath, scriptPath } = session;
+  const { configPath, sessionId, launchId, owner, workspacePath, scriptPath } = session;
   const target = `=${sessionId}:`;
   const directory = workspacePath.includes("#") ? [] : ["-c", literal(workspacePath)];
   return [
@@ -53,6 +55,7 @@ export function newSessionArgs(session: NewSession): string[] {
     ...["--", "/bin/sh", literal(scriptPath), THEN],
     ...["set-option", "-t", target, "@ao_session_id", sessionId, THEN],
     ...["set-option", "-t", target, "@ao_launch_id", launchId, THEN],
+    ...["set-option", "-t", target, "@ao_owner", owner, THEN],
     ...["list-panes", "-t", target, "-F", PANE_FORMAT, THEN, "display-message", "-p", SERVER_FORMAT],
   ];
 }

@@ -1,22 +1,23 @@
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
 import { type NewSession, newSessionArgs } from "./args.ts";
-import { askServer, type TmuxDeps } from "./ask-server.ts";
+import { askServer } from "./ask-server.ts";
 import { watchBirth } from "./birth.ts";
 import { writeConfig } from "./config.ts";
 import { tearDown } from "./destroy.ts";
+import type { FindDeps } from "./find-marked.ts";
 import { type LaunchFiles, launchFiles, writeLaunchFiles } from "./launch-files.ts";
 import { type PaneRow, parsePaneList } from "./pane-list.ts";
+import { revive } from "./revive.ts";
 import type { TmuxAnswer } from "./run-tmux.ts";
 import { prepareSocketFolder } from "./socket-path.ts";
 import { unavailable } from "./unavailable.ts";
 
-export interface CreateDeps extends TmuxDeps {
-  /** Where new sessions go. */
-  readonly socketPath: string;
+export interface CreateDeps extends FindDeps {
   readonly uid: number;
   /** What to say of a tmux that refused for no known reason, for example that it is too old. */
   readonly explain: () => Promise<string | undefined>;
@@ -30,20 +31,33 @@ const RETRY_MS = 20;
 export async function createRuntime(deps: CreateDeps, spec: RuntimeSpec): Promise<StartedRuntime> {
   await prepareSocketFolder(deps.socketPath, deps.uid);
   const configPath = await writeConfig(deps.socketPath);
+  await reviveLost(deps);
   const files = launchFiles(spec);
   try {
     const pane = await startSession(deps, spec, {
       configPath,
       sessionId: spec.sessionId,
       launchId: spec.launchId,
+      owner: deps.owner,
       workspacePath: spec.workspacePath,
       scriptPath: files.scriptPath,
     });
-    return await watchBirth(deps, { spec, pane, socketPath: deps.socketPath, files });
+    const started = await watchBirth(deps, { spec, pane, socketPath: deps.socketPath, files });
+    await deps.servers.write(started.handle.server);
+    return started;
   } catch (error) {
     await undo(deps, { spec, files, error });
     throw error;
   }
+}
+
+/** Without its socket a server that lives would get a second one beside it, and nobody would find it again. */
+async function reviveLost(deps: CreateDeps): Promise<void> {
+  if (existsSync(deps.socketPath)) return;
+  const recorded = await deps.servers.read().catch(() => undefined);
+  if (recorded === undefined) return;
+  const [fact] = await deps.processes.look([recorded]);
+  if (fact?.kind === "alive") await revive(deps, deps.socketPath, recorded);
 }
 
 async function startSession(deps: CreateDeps, spec: RuntimeSpec, session: NewSession): Promise<PaneRow> {

@@ -1,12 +1,10 @@
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import type { ProcessFact } from "../../domain/facts.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { askServer, type ServerAnswer, type TmuxDeps } from "./ask-server.ts";
 import type { PaneRow } from "./pane-list.ts";
+import { revive } from "./revive.ts";
 
 /** Where a runtime is. `unknown` says nothing about it. */
 export type Location =
@@ -18,11 +16,6 @@ export interface Sighting {
   readonly location: Location;
   readonly process: ProcessFact;
 }
-
-/** A server that ends unlinks its socket a moment before its process is gone. */
-const ENDING_MS = 50;
-const REVIVAL_MS = 600;
-const REVIVAL_POLL_MS = 30;
 
 function isOf(target: RuntimeTarget, pane: PaneRow): boolean {
   const { handle, launchId } = target;
@@ -127,20 +120,4 @@ function deafServers(looked: readonly Looked[]): ReadonlyMap<string, ProcessIden
       .filter(({ answer, serverFact }) => answer.kind === "no_server" && serverFact.kind === "alive")
       .map(({ socketPath, server }) => [socketPath, server]),
   );
-}
-
-/** tmux opens its socket anew on SIGUSR1 (tmux(1), DESCRIPTION of -S; checked with 3.3a). */
-async function revive(deps: TmuxDeps, socketPath: string, server: ProcessIdentity): Promise<ServerAnswer> {
-  await sleep(ENDING_MS);
-  const [fact] = await deps.processes.look([server]);
-  if (fact?.kind !== "alive") return askServer(deps.run, socketPath);
-  await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 }).catch(() => undefined);
-  await deps.processes.signal(server, "SIGUSR1").catch(() => undefined);
-  const untilMs = performance.now() + REVIVAL_MS;
-  let answer = await askServer(deps.run, socketPath);
-  while (answer.kind === "no_server" && performance.now() < untilMs) {
-    await sleep(REVIVAL_POLL_MS);
-    answer = await askServer(deps.run, socketPath);
-  }
-  return answer;
 }

@@ -17,6 +17,8 @@ export interface PaneRow {
   /** The marks of a session that `ao` made; empty for any other. */
   readonly launchId: string;
   readonly aoSessionId: string;
+  /** Tells the data directory that it belongs to. */
+  readonly owner: string;
 }
 
 export interface PaneList {
@@ -44,6 +46,7 @@ const FIELDS = [
   "session_created",
   "@ao_launch_id",
   "@ao_session_id",
+  "@ao_owner",
 ];
 
 const SERVER_LINE = "ao-server";
@@ -69,7 +72,7 @@ function wholeNumber(text: string | undefined): number | null {
 function parsePane(line: string): PaneRow | undefined {
   const fields = line.split("\t");
   const [sessionId, paneId, server, pane, dead, status, signal, activity, inputOff, ...marks] = fields;
-  const [created, launchId, aoSessionId] = marks;
+  const [created, launchId, aoSessionId, owner] = marks;
   const serverPid = wholeNumber(server);
   const panePid = wholeNumber(pane);
   const isWhole = fields.length === FIELDS.length && sessionId !== undefined && paneId !== undefined;
@@ -88,6 +91,7 @@ function parsePane(line: string): PaneRow | undefined {
     createdAtMs: (wholeNumber(created) ?? 0) * 1000,
     launchId: launchId ?? "",
     aoSessionId: aoSessionId ?? "",
+    owner: owner ?? "",
   };
 }
 

@@ -14,27 +14,30 @@ import { findMarked } from "./find-marked.ts";
 import { type Location, locateAll, type Sighting } from "./locate.ts";
 import { hasEnding } from "./pane-list.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
+import { ownerMark, serverRecord } from "./server-record.ts";
 
 export interface TmuxRuntimeOptions extends TmuxProgram {
   /** Where new sessions go; every other call uses the socket of its handle. */
   readonly socketPath: string;
+  /** Where it keeps what it has to remember of its server; it stands for the data directory, too. */
+  readonly stateDir: string;
   readonly processes: ProcessTable;
 }
 
 /** Agents in tmux sessions of a private server with a configuration of its own (design.md §3, 6). */
 export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
-  const { socketPath, processes } = options;
-  const deps: TmuxDeps = { run: tmuxRunner(options), processes };
+  const { socketPath, stateDir, processes } = options;
+  const servers = serverRecord(stateDir);
+  const deps = { run: tmuxRunner(options), processes, socketPath, servers, owner: ownerMark(stateDir) };
   const uid = process.getuid?.() ?? 0;
   return {
     name: "tmux",
     check: () => checkTmux(options),
-    create: (spec) =>
-      createRuntime({ ...deps, socketPath, uid, explain: () => explainRefusal(options) }, spec),
+    create: (spec) => createRuntime({ ...deps, uid, explain: () => explainRefusal(options) }, spec),
     look: (targets) => lookAt(deps, targets),
-    marked: () => findMarked(deps, socketPath),
+    marked: () => findMarked(deps),
     async find(sessionId, launchId) {
-      const all = await findMarked(deps, socketPath);
+      const all = await findMarked(deps);
       return all.find((one) => one.sessionId === sessionId && one.launchId === launchId);
     },
     destroy: (target) => destroyRuntime(deps, target),

@@ -15,6 +15,8 @@ describe("dataLayout", () => {
     expect(layout.worktree(projectId("app"), sessionId("app-7"))).toBe(`${root}/worktrees/app/app-7`);
     expect(layout.launchDir(sessionId("app-7"))).toBe(`${root}/launch/app-7`);
     expect(layout.inbox).toBe(`${root}/inbox`);
+    expect(layout.runtimeState).toBe(`${root}/runtime`);
+    expect(layout.locks).toBe(`${root}/locks`);
     expect(layout.trash).toBe(`${root}/trash`);
     expect(layout.embeddedConversations).toBe(`${root}/embedded`);
   });

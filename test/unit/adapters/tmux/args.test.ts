@@ -13,6 +13,7 @@ const session = {
   configPath: "/run/ao/tmux.conf",
   sessionId: sessionId("app-1"),
   launchId: launchId("launch-1"),
+  owner: "abcd",
   workspacePath: "/work/app-1",
   scriptPath: "/data/launch/app-1/launch.sh",
 };
@@ -44,9 +45,10 @@ describe("newSessionArgs", () => {
       ...["-e", "AO_LAUNCH_ID=launch-1", "-c", "/work/app-1"],
       ...["--", "/bin/sh", "/data/launch/app-1/launch.sh"],
     ]);
-    expect(then.slice(0, 2)).toEqual([
+    expect(then.slice(0, 3)).toEqual([
       ["set-option", "-t", "=app-1:", "@ao_session_id", "app-1"],
       ["set-option", "-t", "=app-1:", "@ao_launch_id", "launch-1"],
+      ["set-option", "-t", "=app-1:", "@ao_owner", "abcd"],
     ]);
   });
 

@@ -16,7 +16,11 @@ const processes = systemProcessTable();
 function open(program: TmuxProgram = {}) {
   const server = tmuxServer();
   const { socketPath } = server;
-  return { server, socketPath, runtime: tmuxRuntime({ socketPath, processes, ...program }) };
+  return {
+    server,
+    socketPath,
+    runtime: tmuxRuntime({ socketPath, stateDir: tempDir("ao-state"), processes, ...program }),
+  };
 }
 
 interface Self {

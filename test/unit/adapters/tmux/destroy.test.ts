@@ -15,7 +15,7 @@ const processes = systemProcessTable();
 
 function open() {
   const server = tmuxServer();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, processes });
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
   const start = async (patch: Partial<RuntimeSpec> = {}): Promise<RuntimeTarget> => {
     const spec = aRuntimeSpec(patch);
     return { ...spec, ...(await runtime.create(spec)) };
@@ -149,7 +149,12 @@ describe("destroy", () => {
     const { start } = open();
     const target = await start();
     const program = typeof fault === "string" ? { tmuxPath: fakeTmux(fault), timeoutMs: 300 } : fault;
-    const blind = tmuxRuntime({ socketPath: "/nonexistent/tmux", processes, ...program });
+    const blind = tmuxRuntime({
+      socketPath: "/nonexistent/tmux",
+      stateDir: tempDir("ao-state"),
+      processes,
+      ...program,
+    });
     await expect(blind.destroy(target)).rejects.toMatchObject({ code: "runtime_unavailable" });
     expect(isRunning(target.process?.pid ?? 0)).toBe(true);
   });
@@ -158,7 +163,12 @@ describe("destroy", () => {
     const { server, start } = open();
     const target = await start();
     const tmuxPath = fakeTmux('case "$*" in *kill-session*) exit 0;; esac; exec "$real" "$@"');
-    const lame = tmuxRuntime({ socketPath: server.socketPath, processes, tmuxPath });
+    const lame = tmuxRuntime({
+      socketPath: server.socketPath,
+      stateDir: tempDir("ao-state"),
+      processes,
+      tmuxPath,
+    });
     await expect(lame.destroy(target)).rejects.toMatchObject({
       code: "teardown_incomplete",
       details: { left: [`tmux session ${target.handle.id} on ${server.socketPath}`] },

@@ -30,6 +30,7 @@ function aPane(patch: Partial<PaneRow> = {}): PaneRow {
     createdAtMs: 1_600_000_000_000,
     launchId: "launch-1",
     aoSessionId: "app-1",
+    owner: "abcd",
     ...patch,
   };
 }

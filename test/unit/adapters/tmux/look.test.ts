@@ -14,7 +14,7 @@ const GONE: RuntimeObservation = { runtime: { kind: "missing" }, process: { kind
 
 function open() {
   const server = tmuxServer();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, processes });
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
   const start = async (patch: Partial<RuntimeSpec> = {}): Promise<RuntimeTarget> => {
     const spec = aRuntimeSpec(patch);
     const target = { ...spec, ...(await runtime.create(spec)) };
@@ -33,7 +33,12 @@ async function lookAt(
   target: RuntimeTarget,
   program: TmuxProgram = {},
 ): Promise<RuntimeObservation | undefined> {
-  const runtime = tmuxRuntime({ socketPath: "/nonexistent/tmux", processes, ...program });
+  const runtime = tmuxRuntime({
+    socketPath: "/nonexistent/tmux",
+    stateDir: tempDir("ao-state"),
+    processes,
+    ...program,
+  });
   return (await runtime.look([target])).get(target.sessionId);
 }
 
@@ -109,7 +114,12 @@ describe("a look that failed is no death", () => {
     const targets = [await start(), await start()];
     const count = join(tempDir(), "count");
     const script = `echo >> '${count}'; [ $(($(wc -l < '${count}') % 3)) = 0 ] && { echo 'EAGAIN' >&2; exit 1; }; exec "$real" "$@"`;
-    const runtime = tmuxRuntime({ socketPath: "/nonexistent/tmux", processes, tmuxPath: fakeTmux(script) });
+    const runtime = tmuxRuntime({
+      socketPath: "/nonexistent/tmux",
+      stateDir: tempDir("ao-state"),
+      processes,
+      tmuxPath: fakeTmux(script),
+    });
     const kinds: (string | undefined)[] = [];
     for (let round = 0; round < 9; round++) {
       const seen = await runtime.look(targets);
@@ -122,7 +132,12 @@ describe("a look that failed is no death", () => {
     const [one, other] = [open(), open()];
     const [broken, fine] = [await one.start(), await other.start()];
     const script = `case "$*" in *${one.server.socketPath}*) exit 1;; esac; exec "$real" "$@"`;
-    const runtime = tmuxRuntime({ socketPath: "/nonexistent/tmux", processes, tmuxPath: fakeTmux(script) });
+    const runtime = tmuxRuntime({
+      socketPath: "/nonexistent/tmux",
+      stateDir: tempDir("ao-state"),
+      processes,
+      tmuxPath: fakeTmux(script),
+    });
     const seen = await runtime.look([broken, fine]);
     expect(seen.get(broken.sessionId)?.runtime.kind).toBe("probe_failed");
     expect(seen.get(fine.sessionId)?.runtime.kind).toBe("alive");
@@ -207,7 +222,12 @@ test("thirty sessions are looked at with one call of tmux", async () => {
   const calls = join(folder, "calls");
   writeFileSync(calls, "");
   const tmuxPath = fakeTmux(`echo >> '${calls}'; exec "$real" "$@"`);
-  const seen = await tmuxRuntime({ socketPath: "/nonexistent/tmux", processes, tmuxPath }).look(targets);
+  const seen = await tmuxRuntime({
+    socketPath: "/nonexistent/tmux",
+    stateDir: tempDir("ao-state"),
+    processes,
+    tmuxPath,
+  }).look(targets);
   expect([...seen.values()].map(({ runtime }) => runtime.kind)).toEqual(targets.map(() => "alive"));
   expect(readFileSync(calls, "utf8")).toBe("\n");
 });

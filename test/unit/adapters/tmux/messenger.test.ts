@@ -9,6 +9,7 @@ import { tmuxMessenger } from "../../../../src/adapters/tmux/tmux-messenger.ts";
 import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import type { MessageTarget } from "../../../../src/ports/messenger.ts";
 import { cookedAgent, rawAgent, type StubAgent } from "../../../support/stub-agents.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
 import { aRuntimeSpec, fakeTmux, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
 
 const processes = systemProcessTable();
@@ -17,7 +18,7 @@ const END = "\x1b[201~";
 
 function open(program: TmuxProgram = {}) {
   const server = tmuxServer();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, processes });
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
   const messenger = tmuxMessenger({
     processes,
     inbox: memoryInbox(),

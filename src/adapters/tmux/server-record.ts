@@ -1,0 +1,66 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AoError, errorMessage } from "../../domain/errors.ts";
+import type { ProcessIdentity } from "../../domain/session.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** Remembers in the data directory which server runs, for the day when its socket is gone. */
+export interface ServerRecord {
+  /**
+   * The server that runs, or ran last; `undefined` when there never was one.
+   *
+   * @throws AoError runtime_unavailable when that cannot be told.
+   */
+  read(): Promise<ProcessIdentity | undefined>;
+  /** Idempotent. @throws AoError data_dir_unusable when it cannot be written. */
+  write(server: ProcessIdentity): Promise<void>;
+}
+
+/** The record of the server of one data directory; `stateDir` is made when needed. */
+export function serverRecord(stateDir: string): ServerRecord {
+  const path = join(stateDir, "tmux-server.json");
+  return {
+    read: () => readRecord(path),
+    async write(server) {
+      const known = await readRecord(path).catch(() => undefined);
+      if (known !== undefined && isSame(known, server)) return;
+      try {
+        await mkdir(stateDir, { recursive: true, mode: 0o700 });
+        const draft = `${path}.${randomUUID()}`;
+        await writeFile(draft, `${JSON.stringify(server)}\n`, { mode: 0o600, flag: "wx" });
+        await rename(draft, path);
+      } catch (error) {
+        throw new AoError("data_dir_unusable", `${path} cannot be written: ${errorMessage(error)}`, {
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+/** The mark of one data directory on its tmux sessions: a copy of it has another one. Pure. */
+export function ownerMark(stateDir: string): string {
+  return createHash("sha256").update(stateDir).digest("hex").slice(0, 16);
+}
+
+async function readRecord(path: string): Promise<ProcessIdentity | undefined> {
+  try {
+    const server = parseIdentity(JSON.parse(await readFile(path, "utf8")));
+    if (server !== undefined) return server;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+  }
+  throw unavailable(`${path} does not tell its server`, `rm '${path}', when no agent runs any more`);
+}
+
+function parseIdentity(value: unknown): ProcessIdentity | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { pid, startTime, bootId } = value as Readonly<Record<string, unknown>>;
+  const isWhole = typeof pid === "number" && typeof startTime === "string" && typeof bootId === "string";
+  return isWhole ? { pid, startTime, bootId } : undefined;
+}
+
+function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  return one.pid === other.pid && one.startTime === other.startTime && one.bootId === other.bootId;
+}
