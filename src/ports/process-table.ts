@@ -32,7 +32,12 @@ export interface ProcessTable {
    * Sends a signal unless the pid belongs to another process by now. Idempotent. A process that may not be
    * signalled is left alone without an error: the next look shows that it lives.
    */
-  signal(identity: ProcessIdentity, signal: "SIGTERM" | "SIGKILL" | "SIGUSR1"): Promise<void>;
+  signal(identity: ProcessIdentity, signal: "SIGTERM" | "SIGHUP" | "SIGKILL" | "SIGUSR1"): Promise<void>;
+  /**
+   * Those that ignore SIGTERM, as interactive shells do; none where the system does not tell. The dead ignore
+   * nothing.
+   */
+  deafToTerm(identities: readonly ProcessIdentity[]): Promise<readonly ProcessIdentity[]>;
   /**
    * Processes but the caller whose working directory is `directory` or below it, as far as this user may
    * see; the path must be a resolved one.

@@ -16,6 +16,10 @@ export interface ProcessWorld {
   folder(...names: readonly string[]): string;
   /** Starts a child of the caller that stays. */
   start(options?: StartOptions): Promise<ProcessIdentity>;
+  /** Whether the system tells what signals a process ignores. */
+  readonly tellsDeaf: boolean;
+  /** Starts a child of the caller that ignores SIGTERM. */
+  startDeaf(): Promise<ProcessIdentity>;
   /** Starts a child of the caller and a child of that one; both stay. */
   startPair(options?: StartOptions): Promise<readonly [parent: ProcessIdentity, child: ProcessIdentity]>;
   /** Starts a process whose parent is gone. */
@@ -166,7 +170,7 @@ function familyContract(open: () => ProcessWorld): void {
 }
 
 function signalContract(open: () => ProcessWorld): void {
-  test.each(["SIGTERM", "SIGKILL", "SIGUSR1"] as const)(
+  test.each(["SIGTERM", "SIGHUP", "SIGKILL", "SIGUSR1"] as const)(
     "%s reaches the process, a second one is no error",
     async (name) => {
       const world = open();
@@ -190,6 +194,17 @@ function signalContract(open: () => ProcessWorld): void {
     const identity = await world.start();
     await world.table.signal({ ...identity, pid }, "SIGKILL");
     expect(await world.table.look([identity])).toEqual([ALIVE]);
+  });
+}
+
+function deafContract(open: () => ProcessWorld): void {
+  test("what ignores TERM is told from what does not, and from what is dead or another", async () => {
+    const world = open();
+    const [deaf, hearing, dead] = [await world.startDeaf(), await world.start(), await world.startDeaf()];
+    await world.end(dead);
+    const asked = [deaf, hearing, dead, another(deaf), ofAnotherBoot(deaf)];
+    expect(await world.table.deafToTerm(asked)).toEqual(world.tellsDeaf ? [deaf] : []);
+    expect(await world.table.deafToTerm([])).toEqual([]);
   });
 }
 
@@ -237,6 +252,7 @@ export function processTableContract(name: string, open: () => ProcessWorld): vo
     describe("look", () => lookContract(open));
     describe("family", () => familyContract(open));
     describe("signal", () => signalContract(open));
+    describe("deafToTerm", () => deafContract(open));
     describe("usersOf", () => usersContract(open));
   });
 }

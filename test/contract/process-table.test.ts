@@ -23,6 +23,8 @@ function memoryWorld(): ProcessWorld {
     callerPid: table.callerPid,
     folder: (...names) => `/work/${names.join("/")}`,
     start,
+    tellsDeaf: true,
+    startDeaf: async () => table.add({ survives: ["SIGTERM"] }),
     startPair: async (options) => {
       const parent = await start(options);
       const child = await start(options, parent.pid);
@@ -92,6 +94,8 @@ function realWorld(): ProcessWorld {
       return path;
     },
     start: (options) => one(sh(SLEEP, options).pid),
+    tellsDeaf: process.platform === "linux",
+    startDeaf: () => one(sh(`trap '' TERM; ${SLEEP}`).pid),
     startPair: async (options) => {
       const shell = sh(PAIR, options);
       const child = await firstLine(shell);

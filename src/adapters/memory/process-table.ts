@@ -135,6 +135,11 @@ function sendIn(world: World, identity: ProcessIdentity, signal: Signal): void {
   if (signal === "SIGKILL" || entry.survives?.includes(signal) !== true) endIn(world, identity.pid);
 }
 
+function isDeafIn(world: World, identity: ProcessIdentity): boolean {
+  const entry = world.entries.get(identity.pid);
+  return isSame(entry, identity) && entry.zombie !== true && entry.survives?.includes("SIGTERM") === true;
+}
+
 function isWithin(directory: string, path: string | undefined): boolean {
   return path === directory || path?.startsWith(`${directory === "/" ? "" : directory}/`) === true;
 }
@@ -188,6 +193,10 @@ export function memoryProcessTable(): MemoryProcessTable {
       return familyIn(world, root, marker);
     },
     signal: async (identity, signal) => sendIn(world, identity, signal),
+    deafToTerm: async (identities) => {
+      insistOn(world);
+      return identities.filter((identity) => isDeafIn(world, identity));
+    },
     usersOf: async (directory) => usersIn(world, directory),
   };
 }

@@ -4,6 +4,10 @@ import type { ProcessRow } from "./process-source.ts";
 const PARENT_PID = 1;
 const THREADS = 17;
 const START_TIME = 19;
+const IGNORED_SIGNALS = 30;
+
+/** SIGTERM in a bitmap of signals, where signal 1 is the lowest bit. */
+const TERM_BIT = 1 << 14;
 
 const HEAD = /^(\d+) \(/;
 const NUMBER = /^\d+$/;
@@ -42,5 +46,6 @@ export function parseStat(text: string): ProcessRow | undefined {
     startTime,
     dead: isDead(state, Number(threads)),
     command: text.slice(head[0].length, close),
+    ignoresTerm: (Number(fields[IGNORED_SIGNALS]) & TERM_BIT) !== 0,
   };
 }

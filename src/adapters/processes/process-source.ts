@@ -9,6 +9,8 @@ export interface ProcessRow {
   readonly dead: boolean;
   /** The short name of its program, without arguments; the process may have chosen it itself. */
   readonly command: string;
+  /** Absent where the system does not tell. */
+  readonly ignoresTerm?: boolean;
 }
 
 /** What looking for one pid found. `unreadable`: something has that pid and may not be looked at. */

@@ -92,6 +92,21 @@ async function signal(source: ProcessSource, identity: ProcessIdentity, name: Si
   }
 }
 
+async function deafToTerm(
+  source: ProcessSource,
+  identities: readonly ProcessIdentity[],
+): Promise<readonly ProcessIdentity[]> {
+  const [bootId, sightings] = await Promise.all([
+    source.bootId(),
+    source.sight(identities.map(({ pid }) => pid)),
+  ]);
+  return identities.filter((identity) => {
+    const sighting = sightings.get(identity.pid);
+    if (sighting?.kind !== "seen" || sighting.row.dead || identity.bootId !== bootId) return false;
+    return sighting.row.startTime === identity.startTime && sighting.row.ignoresTerm === true;
+  });
+}
+
 function isWithin(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`);
 }
@@ -117,6 +132,7 @@ export function processTableOf(source: ProcessSource): ProcessTable {
     look: (identities) => lookOrSay(source, identities),
     family: (root, marker) => orUnavailable(() => family(source, root, marker)),
     signal: (identity, name) => orUnavailable(() => signal(source, identity, name)),
+    deafToTerm: (identities) => orUnavailable(() => deafToTerm(source, identities)),
     usersOf: (directory) => orUnavailable(() => usersOf(source, directory)),
   };
 }

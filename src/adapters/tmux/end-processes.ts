@@ -16,8 +16,9 @@ export interface ProcessTree {
 }
 
 /**
- * Ends the agent with all it started, also what left its process group or its terminal: TERM, and KILL for
- * what still lives after 3 s, newcomers included. Returns what lives on, normally nothing.
+ * Ends the agent with all it started, also what left its process group or its terminal: TERM, with HUP for
+ * what ignores that, as interactive shells do, and KILL for what still lives after 3 s, newcomers included.
+ * Returns what lives on, normally nothing.
  *
  * @throws AoError runtime_unavailable when the system would not tell; nothing was signalled then.
  */
@@ -25,28 +26,40 @@ export async function endProcesses(
   processes: ProcessTable,
   tree: ProcessTree,
 ): Promise<readonly ProcessIdentity[]> {
-  const left = await signalAll(processes, tree, { signal: "SIGTERM", withinMs: TERM_MS });
-  return left.length === 0 ? left : signalAll(processes, tree, { signal: "SIGKILL", withinMs: KILL_MS });
+  const left = await endAll(processes, tree, { end: askToEnd, withinMs: TERM_MS });
+  return left.length === 0 ? left : endAll(processes, tree, { end: kill, withinMs: KILL_MS });
 }
 
-async function signalAll(
+type End = (processes: ProcessTable, members: readonly ProcessIdentity[]) => Promise<void>;
+
+async function askToEnd(processes: ProcessTable, members: readonly ProcessIdentity[]): Promise<void> {
+  const deaf = await processes.deafToTerm(members);
+  for (const member of members) await processes.signal(member, "SIGTERM");
+  for (const member of deaf) await processes.signal(member, "SIGHUP");
+}
+
+async function kill(processes: ProcessTable, members: readonly ProcessIdentity[]): Promise<void> {
+  for (const member of members) await processes.signal(member, "SIGKILL");
+}
+
+async function endAll(
   processes: ProcessTable,
   { root, launchId }: ProcessTree,
-  { signal, withinMs }: { readonly signal: "SIGTERM" | "SIGKILL"; readonly withinMs: number },
+  { end, withinMs }: { readonly end: End; readonly withinMs: number },
 ): Promise<readonly ProcessIdentity[]> {
   const untilMs = performance.now() + withinMs;
-  const signalled = new Set<string>();
+  const told = new Set<string>();
   for (;;) {
     const members = await processes.family(root, { name: "AO_LAUNCH_ID", value: launchId });
     if (members.length === 0 || performance.now() >= untilMs) return members;
-    const fresh = members.filter(({ pid, startTime }) => !signalled.has(`${pid} ${startTime}`));
-    for (const member of fresh) {
-      await processes.signal(member, signal);
-      signalled.add(`${member.pid} ${member.startTime}`);
-    }
+    const fresh = members.filter((member) => !told.has(keyOf(member)));
+    await end(processes, fresh);
+    for (const member of fresh) told.add(keyOf(member));
     await waitUntilDead(processes, members, untilMs);
   }
 }
+
+const keyOf = ({ pid, startTime }: ProcessIdentity): string => `${pid} ${startTime}`;
 
 async function waitUntilDead(
   processes: ProcessTable,

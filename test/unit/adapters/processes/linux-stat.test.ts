@@ -24,7 +24,13 @@ describe("parseStat", () => {
       startTime: "100236",
       dead: false,
       command: "sleep",
+      ignoresTerm: false,
     });
+  });
+
+  test("tells that an interactive shell ignores TERM", () => {
+    const line = aLine().replace(" 17 1 0 0 0", " 17 1 2 3686404 1266761467");
+    expect(parseStat(line)).toMatchObject({ ignoresTerm: true });
   });
 
   test.each([

@@ -48,6 +48,20 @@ describe("destroy", () => {
     expect(server.hasSession(target.sessionId)).toBe(false);
   });
 
+  test.each(["bash --norc", "sh"])(
+    "ends an interactive %s at once, though it ignores TERM",
+    async (shell) => {
+      const { runtime, start } = open();
+      const target = await start({ argv: ["/bin/sh", "-c", `exec ${shell} -i`] });
+      await expect
+        .poll(async () => (await runtime.capture(target, 5)).join(""), { timeout: 5000 })
+        .toMatch(/[$#]$/);
+      const startedMs = performance.now();
+      await runtime.destroy(target);
+      expect(performance.now() - startedMs).toBeLessThan(2000);
+    },
+  );
+
   test("lets an agent end by itself, and waits no longer than that takes", async () => {
     const { runtime, start } = open();
     const done = join(tempDir(), "done");

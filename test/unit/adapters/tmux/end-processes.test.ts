@@ -29,11 +29,23 @@ describe("endProcesses", () => {
     expect(table.sent).toEqual([]);
   });
 
-  test("what ignores TERM is killed, each process once by each signal", async () => {
+  test("what ignores TERM gets HUP as well, at once", async () => {
     const table = memoryProcessTable();
-    const agent = table.add({ survives: ["SIGTERM"] });
+    const shell = table.add({ survives: ["SIGTERM"] });
+    const agent = table.add({ environment });
+    expect(await endProcesses(table, { root: shell, launchId: id })).toEqual([]);
+    expect(table.sent).toEqual([
+      { identity: shell, signal: "SIGTERM" },
+      { identity: agent, signal: "SIGTERM" },
+      { identity: shell, signal: "SIGHUP" },
+    ]);
+  });
+
+  test("what ignores both is killed, each process once by each signal", async () => {
+    const table = memoryProcessTable();
+    const agent = table.add({ survives: ["SIGTERM", "SIGHUP"] });
     expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
-    expect(table.sent.map(({ signal }) => signal)).toEqual(["SIGTERM", "SIGKILL"]);
+    expect(table.sent.map(({ signal }) => signal)).toEqual(["SIGTERM", "SIGHUP", "SIGKILL"]);
   });
 
   test("nothing is signalled when the system would not tell", async () => {
