@@ -38,7 +38,7 @@ if [ ! -e node_modules/.ao-installed ] || [ package-lock.json -nt node_modules/.
   : >node_modules/.ao-installed
 fi
 
-if [ ! -e dist/ao.js ] || [ -n "$(find src cmd package.json scripts/build.mjs -newer dist/ao.js -type f -print 2>/dev/null | head -n 1)" ]; then
+if [ ! -e dist/ao.js ] || [ -n "$(find src cmd package.json package-lock.json scripts/build.mjs -newer dist/ao.js -print 2>/dev/null | head -n 1)" ]; then
   say "building"
   node scripts/build.mjs >&2
 fi
@@ -58,3 +58,6 @@ if ! command -v tmux >/dev/null 2>&1; then
   fi
 fi
 command -v git >/dev/null 2>&1 || die "git is needed and was not found" "install it with your system's package manager"
+
+# `./ao` starts at once while nothing is newer than this.
+: >node_modules/.ao-ready
