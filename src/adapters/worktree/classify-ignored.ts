@@ -21,8 +21,8 @@ const TOOL_FOLDERS: ReadonlySet<string> = new Set([
   ".gradle",
 ]);
 
-/** Written by builds, but people put secrets and databases there as well. */
-const OUTPUT_NAMES: ReadonlySet<string> = new Set([
+/** Folders written by builds, but people put secrets and databases there as well. */
+const OUTPUT_FOLDERS: ReadonlySet<string> = new Set([
   "dist",
   "build",
   "out",
@@ -32,11 +32,9 @@ const OUTPUT_NAMES: ReadonlySet<string> = new Set([
   ".nuxt",
   ".cache",
   ".turbo",
-  ".DS_Store",
-  "Thumbs.db",
 ]);
 
-const OUTPUT_FILE = /\.(pyc|pyo|o|class|tsbuildinfo)$/;
+const OUTPUT_FILE = /\.(pyc|pyo|o|class|tsbuildinfo)$|^(\.DS_Store|Thumbs\.db)$/;
 
 /** Environment files, databases with their journals, keys and key stores, SSH keys. */
 const PRECIOUS = [
@@ -46,12 +44,16 @@ const PRECIOUS = [
   /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/,
 ];
 
-/** Judges one path relative to the worktree, `/` between its parts, by its names alone. */
+/**
+ * Judges one path relative to the worktree by its names alone. `/` stands between its parts, and at the end
+ * of a folder: a plain file that is called like a folder of builds is work.
+ */
 export function classifyIgnored(path: string): IgnoredKind {
-  const parts = path.split("/").filter((part) => part !== "");
+  const parts = path.split("/");
   const name = parts.at(-1) ?? "";
-  if (parts.some((part) => TOOL_FOLDERS.has(part))) return "tool";
-  if (OUTPUT_NAMES.has(name)) return "output";
+  const folders = parts.slice(0, -1);
+  if (folders.some((part) => TOOL_FOLDERS.has(part))) return "tool";
+  if (OUTPUT_FILE.test(name)) return "output";
   if (PRECIOUS.some((pattern) => pattern.test(name))) return "precious";
-  return parts.some((part) => OUTPUT_NAMES.has(part)) || OUTPUT_FILE.test(name) ? "output" : "work";
+  return folders.some((part) => OUTPUT_FOLDERS.has(part)) ? "output" : "work";
 }

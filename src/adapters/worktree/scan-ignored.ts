@@ -37,7 +37,7 @@ async function scanFolder(scan: Scan, path: string): Promise<void> {
   if (scan.files.length >= MAX_FILES) return;
   const entries = await list(scan, path);
   if (entries.some(({ name }) => name === ".git")) return void scan.nested.push(`${path}/`);
-  const isTool = classifyIgnored(path) === "tool" || entries.some(({ name }) => name === "pyvenv.cfg");
+  const isTool = classifyIgnored(`${path}/`) === "tool" || entries.some(({ name }) => name === "pyvenv.cfg");
   if (isTool) return scanPackages(scan, path, entries);
   for (const entry of entries) {
     const below = join(path, entry.name);

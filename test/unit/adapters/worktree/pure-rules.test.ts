@@ -99,6 +99,10 @@ describe("classifyIgnored", () => {
     ["notes.txt", "work"],
     ["app.log", "work"],
     ["distant/file", "work"],
+    ["out", "work"],
+    ["docs/target", "work"],
+    ["coverage", "work"],
+    ["node_modules", "work"],
   ])("%s is %s", (path, kind) => {
     expect(classifyIgnored(path)).toBe(kind);
   });
