@@ -9,8 +9,8 @@ import { isSetByLiveness } from "./liveness.ts";
 /**
  * Folds what was heard of an agent into a lifecycle. Pure and total; `revision` is the caller's.
  *
- * Only a valid signal of the current launch counts, and none that is older than the last. It may lift a
- * session out of `detecting`, never out of a terminal state nor out of a `stuck` that doubt about its life
+ * Only a valid signal of the current launch counts, and none that is older than the last or says the same
+ * of the same moment. It may lift a session out of `detecting`, never out of a terminal state nor out of a `stuck` that doubt about its life
  * had set; there only the memory of activity is written. Returns `lifecycle` itself, the same reference,
  * when nothing changed.
  */
@@ -30,9 +30,11 @@ export function applyActivitySignal(
 
 function isNews({ activity }: CanonicalLifecycle, { state, source, atMs }: ActivitySignal): boolean {
   const isOlder = activity.lastActivityAtMs !== null && atMs < activity.lastActivityAtMs;
+  // Heard again it says nothing of now, least of all that an agent in doubt lives.
+  const isRemembered = atMs === activity.lastActivityAtMs && state === activity.state;
   // A quiet terminal is time alone, and time alone never ends a wait for a person.
   const isMereSilence = state === "idle" && source === "runtime" && isSticky(activity.state);
-  return isTimeMs(atMs) && !isOlder && !isMereSilence;
+  return isTimeMs(atMs) && !isOlder && !isRemembered && !isMereSilence;
 }
 
 function sessionAfter(

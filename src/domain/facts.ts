@@ -55,6 +55,10 @@ export type PullRequestFacts =
       readonly idleBeyondThreshold: boolean;
     };
 
+/** What an agent that waits for a person wants: an answer in words, or leave to do something. */
+export const ASKS = ["question", "permission"] as const;
+export type Ask = (typeof ASKS)[number];
+
 /** One hook event as it was read from the inbox. `body` is what the agent sent, unparsed. */
 export interface HookEvent {
   /** Names the event for ever; reading it twice gives the same id. */

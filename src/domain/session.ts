@@ -1,3 +1,4 @@
+import type { HeardEvents } from "./heard-events.ts";
 import type { LaunchId, ProjectId, SessionId } from "./ids.ts";
 import type { CanonicalLifecycle } from "./lifecycle.ts";
 
@@ -48,6 +49,8 @@ export interface SessionMetadata {
   readonly workspaceFreedAtMs: number | null;
   readonly runtime: RuntimeHandle | null;
   readonly process: ProcessIdentity | null;
+  /** `null` until its agent was first heard from. */
+  readonly heard: HeardEvents | null;
   readonly killNote: string | null;
   readonly configPath: string | null;
 }

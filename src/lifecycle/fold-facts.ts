@@ -1,18 +1,11 @@
 import { activityFromOutput } from "../domain/activity.ts";
-import { assertNever } from "../domain/assert-never.ts";
-import type { ActivitySignal, HookEvent, RuntimeObservation } from "../domain/facts.ts";
+import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
+import type { HeardEvent } from "../domain/heard-events.ts";
 import type { LaunchId } from "../domain/ids.ts";
-import { keepSame } from "../domain/keep-same.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { Agent } from "../ports/agent.ts";
 import { eventsOf, type Facts, isOfLaunch, type ObserveDeps } from "./gather-facts.ts";
-import { afterLook, afterNaming, afterSignal } from "./record-changes.ts";
-
-/** One thing that was learnt of one launch of a session. */
-export type Fact =
-  | { readonly kind: "activity"; readonly signal: ActivitySignal }
-  | { readonly kind: "conversation"; readonly launchId: LaunchId; readonly agentSessionId: string }
-  | { readonly kind: "look"; readonly launchId: LaunchId; readonly observation: RuntimeObservation };
+import { afterFacts, type Fact, type Saying } from "./record-changes.ts";
 
 /** The facts of one session: what was heard, oldest first, then what was seen. */
 export function factsOf(
@@ -24,26 +17,14 @@ export function factsOf(
   return [...heardFacts(agent, facts, record), ...seenFacts(agent, facts, record)];
 }
 
-/** The record as these facts leave it, in memory; the same reference when they are no news. */
+/** The record as a write of these facts would leave it; the same reference when they are no news. */
 export function foldFacts(
   deps: Pick<ObserveDeps, "agents" | "ids">,
   facts: Facts,
   record: SessionRecord,
 ): SessionRecord {
   const context = { nowMs: facts.takenAtMs, digest: deps.ids.digest };
-  const folded = factsOf(deps, facts, record).reduce((sofar: SessionRecord, fact) => {
-    switch (fact.kind) {
-      case "activity":
-        return afterSignal(sofar, fact.signal, context.nowMs);
-      case "conversation":
-        return afterNaming(sofar, fact);
-      case "look":
-        return afterLook(sofar, fact, context);
-      default:
-        return assertNever(fact);
-    }
-  }, record);
-  return keepSame(record, folded);
+  return afterFacts(record, factsOf(deps, facts, record), context);
 }
 
 function heardFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord): readonly Fact[] {
@@ -51,26 +32,30 @@ function heardFacts(agent: Agent | undefined, facts: Facts, record: SessionRecor
   const { launchId } = record.metadata;
   return eventsOf(facts, record)
     .filter((event) => isOfLaunch(event, record) && event.agent === agent.name)
-    .flatMap((event) => heardFrom(agent, event, { launchId, nowMs: facts.takenAtMs }));
+    .flatMap((event) => heardFrom(agent, event, { launchId, readAtMs: facts.takenAtMs }) ?? []);
 }
 
 function heardFrom(
   agent: Agent,
   event: HookEvent,
-  { launchId, nowMs }: { readonly launchId: LaunchId; readonly nowMs: number },
-): readonly Fact[] {
-  const { activity, agentSessionId } = agent.interpret(event) ?? { activity: null, agentSessionId: null };
-  const facts: Fact[] = [];
+  { launchId, readAtMs }: Pick<HeardEvent, "launchId" | "readAtMs">,
+): Fact | undefined {
+  const signal = agent.interpret(event);
+  if (signal === undefined) return undefined;
+  const { activity, agentSessionId, asks = null } = signal;
+  const says: Saying[] = [];
   if (activity !== null) {
     // A time ahead of now would make every later event look old.
-    const atMs = Math.min(event.atMs, nowMs);
-    const signal = { state: activity, confidence: "valid", source: "hook", atMs, launchId } as const;
-    facts.push({ kind: "activity", signal });
+    const atMs = Math.min(event.atMs, readAtMs);
+    const heard = { state: activity, confidence: "valid", source: "hook", atMs, launchId } as const;
+    says.push({ kind: "activity", signal: heard });
   }
   if (agentSessionId !== null && !agent.capabilities.pinsSessionId) {
-    facts.push({ kind: "conversation", launchId, agentSessionId });
+    says.push({ kind: "conversation", launchId, agentSessionId });
   }
-  return facts;
+  const { id, atMs } = event;
+  const told = activity === null ? undefined : asks;
+  return { kind: "event", event: { id, launchId, atMs, readAtMs }, says, asks: told };
 }
 
 function seenFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord): readonly Fact[] {

@@ -6,7 +6,7 @@ import type { LaunchId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { ProcessIdentity, RuntimeHandle, SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
-import { afterLook, afterNaming, afterSignal, withLifecycle } from "./record-changes.ts";
+import { afterFacts, type Fact, withLifecycle } from "./record-changes.ts";
 import { sessionChanged, sessionCreated } from "./session-change.ts";
 
 /** Tries for a row that others keep writing; each loses only to a write that succeeded. */
@@ -63,6 +63,8 @@ export interface LifecycleManager {
   onRestoreInitiated(id: SessionId, patch: RestorePatch): SessionRecord;
   /** A terminal session's worktree is gone. Ignored for one that was opened again. */
   onWorkspaceFreed(id: SessionId): Change | undefined;
+  /** All that was learnt of a session at once: one write, one revision, one entry of the change log. */
+  observeFacts(id: SessionId, facts: readonly Fact[]): Change | undefined;
   /** What a look at one launch saw. Ignored when the session was launched anew since. */
   observeRuntime(id: SessionId, observation: RuntimeObservation, launchId: LaunchId): Change | undefined;
   observeActivity(id: SessionId, signal: ActivitySignal): Change | undefined;
@@ -78,6 +80,8 @@ type Decide = (record: SessionRecord, nowMs: number) => SessionRecord;
 
 export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
   const change = (id: SessionId, decide: Decide) => changeRow(deps, id, decide);
+  const learn = (id: SessionId, facts: readonly Fact[]) =>
+    change(id, (record, nowMs) => afterFacts(record, facts, { nowMs, digest: deps.ids.digest }));
   return {
     onSpawnInitiated: (record) => insertRow(deps, record),
     onSpawnCompleted: (id, started) =>
@@ -93,15 +97,13 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
         change(id, (record) => reopen(record, patch)),
       ),
     onWorkspaceFreed: (id) => change(id, free),
-    observeRuntime: (id, observation, launchId) =>
-      change(id, (record, nowMs) =>
-        afterLook(record, { launchId, observation }, { nowMs, digest: deps.ids.digest }),
-      ),
-    observeActivity: (id, signal) => change(id, (record, nowMs) => afterSignal(record, signal, nowMs)),
+    observeFacts: learn,
+    observeRuntime: (id, observation, launchId) => learn(id, [{ kind: "look", launchId, observation }]),
+    observeActivity: (id, signal) => learn(id, [{ kind: "activity", signal }]),
     observePullRequest: (id, facts) =>
       change(id, (record, nowMs) => withLifecycle(record, applyPullRequest(record.lifecycle, facts), nowMs)),
     onAgentSessionId: (id, agentSessionId, launchId) =>
-      change(id, (record) => afterNaming(record, { launchId, agentSessionId })),
+      learn(id, [{ kind: "conversation", launchId, agentSessionId }]),
   };
 }
 

@@ -23,7 +23,8 @@ export interface SessionList {
 
 /**
  * Sessions as they are now: stored rows, pending events and one live look, folded in memory through the
- * rules that a changing command saves with. Writes nothing.
+ * rules that a changing command saves with. Writes nothing, and so dates nothing: an end that is only seen
+ * has no time yet.
  */
 export async function listSessions(
   deps: ObserveDeps,
@@ -55,8 +56,13 @@ function storedOnly(sessions: readonly SessionRecord[]): SessionList {
 async function overlay(deps: ObserveDeps, load: () => readonly SessionRecord[]): Promise<SessionList> {
   const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
   return {
-    sessions: facts.records.map((record) => foldFacts(deps, facts, record)),
+    sessions: facts.records.map((record) => withStoredTimes(record, foldFacts(deps, facts, record))),
     observedAtMs: facts.takenAtMs,
     lookFailures: lookFailures(facts),
   };
+}
+
+/** When a row is written is what dates it; the time of a look is not. */
+function withStoredTimes({ terminatedAtMs, updatedAtMs }: SessionRecord, seen: SessionRecord): SessionRecord {
+  return { ...seen, terminatedAtMs, updatedAtMs };
 }

@@ -1,9 +1,8 @@
-import { assertNever } from "../domain/assert-never.ts";
 import type { HookEvent } from "../domain/facts.ts";
-import type { SessionId } from "../domain/ids.ts";
+import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
-import { type Fact, factsOf, foldFacts } from "./fold-facts.ts";
+import { factsOf, foldFacts } from "./fold-facts.ts";
 import {
   eventsOf,
   type Facts,
@@ -16,6 +15,8 @@ import { type Change, type LifecycleManager, lifecycleManager } from "./lifecycl
 
 /** How long a message's sender, which looks every few milliseconds, can find its receipt. */
 const RECEIPT_KEPT_MS = 30_000;
+/** Far longer than any spawn takes. */
+const STRAY_KEPT_MS = 24 * 3_600_000;
 
 export interface ObserveResult {
   /** The sessions asked for as they now stand, in the order asked for, or by creation. */
@@ -37,8 +38,8 @@ export async function observeSessions(deps: ObserveDeps, ids?: readonly SessionI
 }
 
 /**
- * Saves what was gathered, then removes the events that are of no more use. Saving the same events twice
- * changes nothing, so those that a message under way may wait for stay a while.
+ * Saves what was gathered, all of one session in one write, then removes the events that are of no more use.
+ * Saving the same events twice changes nothing, so those that a message under way may wait for stay a while.
  */
 export async function saveFacts(
   deps: ObserveDeps,
@@ -46,7 +47,8 @@ export async function saveFacts(
 ): Promise<Pick<ObserveResult, "sessions" | "changed">> {
   const manager = lifecycleManager(deps);
   const saved = facts.records.map((record) => saveRecord(deps, facts, { record, manager }));
-  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(deps, facts, record)));
+  const spent = facts.records.flatMap((record) => spentEvents(deps, facts, record));
+  await deps.inbox.remove([...spent, ...strayEvents(deps, facts)]);
   return {
     sessions: saved.map(({ record }) => record),
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
@@ -59,27 +61,18 @@ function saveRecord(
   { record, manager }: { readonly record: SessionRecord; readonly manager: LifecycleManager },
 ): Change {
   // Most looks are no news; then not even a transaction is opened.
-  if (foldFacts(deps, facts, record) === record) return { record, changed: false };
-  return factsOf(deps, facts, record).reduce<Change>(
-    (sofar, fact) => {
-      const change = saveFact(manager, record.id, fact);
-      return change === undefined ? sofar : { ...change, changed: sofar.changed || change.changed };
-    },
-    { record, changed: false },
-  );
+  const isNews = foldFacts(deps, facts, record) !== record;
+  const change = isNews ? manager.observeFacts(record.id, factsOf(deps, facts, record)) : undefined;
+  return change ?? { record, changed: false };
 }
 
-function saveFact(manager: LifecycleManager, id: SessionId, fact: Fact): Change | undefined {
-  switch (fact.kind) {
-    case "activity":
-      return manager.observeActivity(id, fact.signal);
-    case "conversation":
-      return manager.onAgentSessionId(id, fact.agentSessionId, fact.launchId);
-    case "look":
-      return manager.observeRuntime(id, fact.observation, fact.launchId);
-    default:
-      return assertNever(fact);
-  }
+/** Of sessions without a row, which a spawn under way may still get, those that wait for a day. */
+function strayEvents({ store }: ObserveDeps, { events, takenAtMs }: Facts): readonly string[] {
+  return [...events].flatMap(([sessionId, ofSession]) => {
+    const old = ofSession.filter((event) => isOlderThan(STRAY_KEPT_MS, event, takenAtMs));
+    const id = old.length === 0 ? undefined : parseSessionId(sessionId);
+    return id === undefined || store.get(id) !== undefined ? [] : old.map((event) => event.id);
+  });
 }
 
 function spentEvents(deps: ObserveDeps, facts: Facts, record: SessionRecord): readonly string[] {
@@ -87,12 +80,15 @@ function spentEvents(deps: ObserveDeps, facts: Facts, record: SessionRecord): re
   const confirms = deps.agents.get(record.metadata.agent)?.capabilities.receipts === true;
   // A terminal session may be on its way back: what its next launch says is not lost then.
   const isSpent = (event: HookEvent) =>
-    isOfLaunch(event, record) ? isOver || !confirms || isStale(event, facts.takenAtMs) : !isOver;
+    isOfLaunch(event, record)
+      ? isOver || !confirms || isOlderThan(RECEIPT_KEPT_MS, event, facts.takenAtMs)
+      : !isOver;
   return eventsOf(facts, record)
     .filter(isSpent)
     .map(({ id }) => id);
 }
 
-function isStale({ atMs }: HookEvent, nowMs: number): boolean {
-  return Math.abs(nowMs - atMs) > RECEIPT_KEPT_MS;
+/** Also of a time as far ahead, which a clock that was set back leaves behind. */
+function isOlderThan(ageMs: number, { atMs }: HookEvent, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) > ageMs;
 }

@@ -1,9 +1,29 @@
 import { applyActivitySignal } from "../domain/apply-activity-signal.ts";
 import { applyRuntimeObservation, type ObservationContext } from "../domain/apply-runtime-observation.ts";
-import type { ActivitySignal, RuntimeObservation } from "../domain/facts.ts";
+import { assertNever } from "../domain/assert-never.ts";
+import type { ActivitySignal, Ask, RuntimeObservation } from "../domain/facts.ts";
+import { afterHearing, type HeardEvent, isNewEvent } from "../domain/heard-events.ts";
 import type { LaunchId } from "../domain/ids.ts";
+import { keepSame } from "../domain/keep-same.ts";
 import { type CanonicalLifecycle, isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
+
+/** The agent's doing, or the conversation that the agent of one launch named as its own. */
+export type Saying =
+  | { readonly kind: "activity"; readonly signal: ActivitySignal }
+  | { readonly kind: "conversation"; readonly launchId: LaunchId; readonly agentSessionId: string };
+
+/** One thing that was learnt of one launch of a session. */
+export type Fact =
+  | Saying
+  | {
+      readonly kind: "event";
+      readonly event: HeardEvent;
+      readonly says: readonly Saying[];
+      /** `undefined` when it says nothing of the agent's doing. */
+      readonly asks: Ask | null | undefined;
+    }
+  | { readonly kind: "look"; readonly launchId: LaunchId; readonly observation: RuntimeObservation };
 
 /** The record with another lifecycle, ended at `nowMs` when that ends it; the same reference for the same lifecycle. */
 export function withLifecycle(
@@ -16,31 +36,64 @@ export function withLifecycle(
   return { ...record, lifecycle, terminatedAtMs: endsIt ? nowMs : record.terminatedAtMs };
 }
 
-/** What was seen of one launch of a session; nothing changes when it was launched anew since. */
-export function afterLook(
+/**
+ * The record after these facts, in their order; the same reference when they are no news. Facts of another
+ * launch change nothing. An event counts once, a look each time.
+ */
+export function afterFacts(
+  record: SessionRecord,
+  facts: readonly Fact[],
+  context: ObservationContext,
+): SessionRecord {
+  return keepSame(
+    record,
+    facts.reduce((sofar, fact) => afterFact(sofar, fact, context), record),
+  );
+}
+
+function afterFact(record: SessionRecord, fact: Fact, context: ObservationContext): SessionRecord {
+  switch (fact.kind) {
+    case "activity":
+      return afterSignal(record, fact.signal, context.nowMs);
+    case "conversation":
+      return afterNaming(record, fact);
+    case "event":
+      return afterEvent(record, fact, context);
+    case "look":
+      return afterLook(record, fact, context);
+    default:
+      return assertNever(fact);
+  }
+}
+
+function afterEvent(
+  record: SessionRecord,
+  { event, says, asks }: Extract<Fact, { readonly kind: "event" }>,
+  context: ObservationContext,
+): SessionRecord {
+  const { launchId, heard } = record.metadata;
+  if (event.launchId !== launchId || !isNewEvent(heard, event)) return record;
+  const after = afterFacts(record, says, context);
+  if (isTerminal(record.lifecycle)) return after;
+  return { ...after, metadata: { ...after.metadata, heard: afterHearing(heard, event, asks) } };
+}
+
+function afterLook(
   record: SessionRecord,
   seen: { readonly launchId: LaunchId; readonly observation: RuntimeObservation },
   context: ObservationContext,
 ): SessionRecord {
   if (seen.launchId !== record.metadata.launchId) return record;
-  return withLifecycle(
-    record,
-    applyRuntimeObservation(record.lifecycle, seen.observation, context),
-    context.nowMs,
-  );
+  const lifecycle = applyRuntimeObservation(record.lifecycle, seen.observation, context);
+  return withLifecycle(record, lifecycle, context.nowMs);
 }
 
-/** What was heard of the agent's doing. */
-export function afterSignal(record: SessionRecord, signal: ActivitySignal, nowMs: number): SessionRecord {
-  return withLifecycle(
-    record,
-    applyActivitySignal(record.lifecycle, signal, record.metadata.launchId),
-    nowMs,
-  );
+function afterSignal(record: SessionRecord, signal: ActivitySignal, nowMs: number): SessionRecord {
+  const lifecycle = applyActivitySignal(record.lifecycle, signal, record.metadata.launchId);
+  return withLifecycle(record, lifecycle, nowMs);
 }
 
-/** The conversation that the agent of one launch named as its own; nothing changes after another launch. */
-export function afterNaming(
+function afterNaming(
   record: SessionRecord,
   named: { readonly launchId: LaunchId; readonly agentSessionId: string },
 ): SessionRecord {

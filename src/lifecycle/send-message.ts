@@ -11,11 +11,11 @@ import { saveFacts } from "./observe-sessions.ts";
 import { requireSession } from "./session-refs.ts";
 
 const MAX_BYTES = 1024 * 1024;
-/** Between two looks at an agent that has not begun yet. */
+/** Between two looks at an agent that cannot take a message yet. */
 const POLL_MS = 200;
 
 export interface SendOptions {
-  /** Longest wait for an agent that has not begun yet, and again for its receipt, in milliseconds. */
+  /** Longest wait for an agent that cannot take a message yet, and again for its receipt, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -33,7 +33,8 @@ export interface SendResult {
  * @throws AoError usage when the text is empty, holds NUL or is over 1 MiB.
  * @throws AoError session_not_found
  * @throws AoError not_running when the session is terminated or its agent gone.
- * @throws AoError busy when the agent was not heard from within `timeoutMs`; nothing was sent.
+ * @throws AoError busy when within `timeoutMs` the agent was not heard from, or asked for permission to do
+ *   something and got no answer; nothing was sent.
  * @throws AoError delivery_unconfirmed when an agent that confirms did not; it may have the message.
  * @throws AoError delivery_failed, runtime_unavailable
  */
@@ -68,20 +69,37 @@ interface ReadyAgent {
   readonly capabilities: AgentCapabilities | undefined;
 }
 
-/** An agent that reports through hooks is typed to only after it was first heard from. */
+/** Waits for an agent that can take a message, as long as the clock and the time slept both allow. */
 async function readyAgent(deps: SessionDeps, id: SessionId, timeoutMs: number): Promise<ReadyAgent> {
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+  const startedAtMs = deps.clock.nowMs();
+  for (let sleptMs = 0; ; ) {
     const { record, target } = await observeAlive(deps, id);
     const capabilities = deps.agents.get(record.metadata.agent)?.capabilities;
-    const hasBegun = record.lifecycle.session.state !== "not_started";
-    if (hasBegun || capabilities?.hooks !== true) return { target, capabilities };
-    if (waitedMs >= timeoutMs) {
-      throw new AoError("busy", `the agent of ${id} has not begun yet`, {
-        hint: `see what it waits for: ao output ${id}`,
-      });
-    }
-    await deps.clock.sleep(POLL_MS);
+    const busy = whyBusy(record, capabilities);
+    if (busy === null) return { target, capabilities };
+    const leftMs = timeoutMs - Math.max(sleptMs, deps.clock.nowMs() - startedAtMs);
+    if (leftMs <= 0) throw busy;
+    const pauseMs = Math.min(POLL_MS, leftMs);
+    await deps.clock.sleep(pauseMs);
+    sleptMs += pauseMs;
   }
+}
+
+/** An agent that reports through hooks is typed to only after it was first heard from. */
+function whyBusy(
+  { id, lifecycle, metadata }: SessionRecord,
+  capabilities: AgentCapabilities | undefined,
+): AoError | null {
+  if (lifecycle.session.state === "not_started" && capabilities?.hooks === true) {
+    return new AoError("busy", `the agent of ${id} has not begun yet`, {
+      hint: `see what it waits for: ao output ${id}`,
+    });
+  }
+  const isWaiting = lifecycle.activity.state === "waiting_input";
+  if (!isWaiting || metadata.heard?.asks !== "permission") return null;
+  return new AoError("busy", `the agent of ${id} asks for permission, which a message would answer`, {
+    hint: `answer it: ao attach ${id}`,
+  });
 }
 
 async function observeAlive(

@@ -164,6 +164,7 @@ function seedRecord(
       workspaceFreedAtMs: null,
       runtime: started.handle,
       process: started.process,
+      heard: null,
       killNote: null,
     },
   };

@@ -1,4 +1,4 @@
-import type { HookEvent } from "../domain/facts.ts";
+import type { Ask, HookEvent } from "../domain/facts.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { ActivityState } from "../domain/lifecycle.ts";
 import type { PermissionMode } from "../domain/session.ts";
@@ -48,6 +48,8 @@ export interface LaunchPlan {
 /** What one hook event means, in the core's words. */
 export interface AgentSignal {
   readonly activity: ActivityState | null;
+  /** What it waits for, where `waiting_input` may be more than a question that any message answers. */
+  readonly asks?: Ask | null;
   readonly agentSessionId: string | null;
   /** The text that was submitted to the agent, when the event is a receipt. */
   readonly submittedText: string | null;

@@ -93,6 +93,7 @@ function aMetadata(overrides: Partial<SessionMetadata> = {}): SessionMetadata {
     workspaceFreedAtMs: null,
     runtime: aRuntimeHandle(),
     process: aProcess(),
+    heard: null,
     killNote: null,
     configPath: null,
     ...overrides,

@@ -1,3 +1,5 @@
+import { ASKS } from "../../domain/facts.ts";
+import type { HeardEvents } from "../../domain/heard-events.ts";
 import { parseLaunchId, parseProjectId, parseSessionId } from "../../domain/ids.ts";
 import {
   ACTIVITY_SOURCES,
@@ -54,6 +56,13 @@ const runtimeHandle = shape<RuntimeHandle>({
   server: processIdentity,
 });
 
+const heardEvents = shape<HeardEvents>({
+  launchId: parsedBy(parseLaunchId),
+  atMs: number,
+  events: listOf(shape<HeardEvents["events"][number]>({ id: text, atMs: number })),
+  asks: nullable(oneOf(ASKS)),
+});
+
 const metadata = shape<SessionMetadata>({
   title: nullable(text),
   prompt: nullable(text),
@@ -71,6 +80,7 @@ const metadata = shape<SessionMetadata>({
   workspaceFreedAtMs: nullable(number),
   runtime: nullable(runtimeHandle),
   process: nullable(processIdentity),
+  heard: nullable(heardEvents),
   killNote: nullable(text),
   configPath: nullable(text),
 });

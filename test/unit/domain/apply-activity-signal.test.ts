@@ -91,6 +91,17 @@ describe("a signal that does not count", () => {
     expect(heard(before, { state: "idle", atMs: T0_MS }).session.state).toBe("idle");
   });
 
+  test("one that says what is remembered already lifts no session out of doubt", () => {
+    const before = aWorkingLifecycle({
+      session: { state: "detecting", reason: "runtime_lost" },
+      activity: { state: "active", lastActivityAtMs: T0_MS, source: "hook" },
+      detecting: { attempts: 1, startedAtMs: T0_MS, evidenceHash: "x" },
+    });
+    expect(heard(before, { state: "active" })).toBe(before);
+    expect(heard(before, { state: "ready" }).session.state).toBe("idle");
+    expect(heard(before, { state: "active", atMs: T0_MS + 1 }).session.state).toBe("working");
+  });
+
   test.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1, -1])(
     "one at %s, which is no time",
     (atMs) => {

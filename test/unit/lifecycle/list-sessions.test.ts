@@ -103,6 +103,36 @@ describe("a list", () => {
     expect(await statuses(world)).toEqual(["killed"]);
   });
 
+  test("makes up no time: a death that is only seen has none until it is saved", async () => {
+    const world = aWorld();
+    const stored = await world.spawn();
+    world.runtime.loseRuntime(ID);
+    for (let look = 1; look <= 2; look++) {
+      world.clock.advance(1000);
+      const shown = await getSession(world.deps, ID, { stored: false });
+      expect(statusOf(shown)).toBe("killed");
+      expect(shown).toMatchObject({ terminatedAtMs: null, updatedAtMs: stored.updatedAtMs });
+    }
+    await observeSessions(world.deps);
+    const terminatedAtMs = world.clock.nowMs();
+    world.clock.advance(1000);
+    expect(await getSession(world.deps, ID, { stored: false })).toMatchObject({ terminatedAtMs });
+  });
+
+  test("does not take an event for news that was saved before and waits for its sender", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "submit", { body: "hello" });
+    await observeSessions(world.deps);
+    world.runtime.exitAgent(ID, null, "9");
+    await observeSessions(world.deps);
+    const { detecting } = world.row(ID).lifecycle;
+    world.clock.advance(1000);
+    const shown = await getSession(world.deps, ID, { stored: false });
+    expect(await world.deps.inbox.pending()).toHaveLength(1);
+    expect(shown.lifecycle.detecting).toEqual({ ...detecting, attempts: 2 });
+  });
+
   test("does not start a look when no session is live", async () => {
     const world = aWorld();
     await world.spawn();

@@ -7,6 +7,7 @@ import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
 const ID = sessionId("app-1");
+const DAY_MS = 24 * 3600 * 1000;
 const NO_RECEIPTS = { capabilities: { receipts: false } };
 
 describe("an observation", () => {
@@ -50,8 +51,7 @@ describe("an observation", () => {
     await observeSessions({ ...world.deps, inbox });
     const first = world.row(ID).lifecycle;
     await observeSessions(world.deps);
-    expect(world.row(ID).lifecycle.session).toEqual(first.session);
-    expect(world.row(ID).lifecycle.activity).toEqual(first.activity);
+    expect(world.row(ID).lifecycle).toEqual(first);
   });
 
   test("leaves a receipt to the sender that waits for it, 30 s, without counting it again", async () => {
@@ -69,6 +69,62 @@ describe("an observation", () => {
     await observeSessions(world.deps);
     expect(await world.deps.inbox.pending()).toEqual([]);
     expect(world.row(ID)).toEqual(first);
+  });
+
+  test("never takes an event for news again: doubt grows under a receipt that is kept", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "submit", { body: "hello" });
+    await world.hear(ID, "active");
+    await observeSessions(world.deps);
+    world.runtime.exitAgent(ID, null, "9");
+    const doubts = [];
+    for (let look = 1; look <= 3; look++) {
+      await observeSessions(world.deps);
+      const { session, detecting, revision } = world.row(ID).lifecycle;
+      doubts.push([session.state, detecting?.attempts, detecting?.startedAtMs, revision]);
+      world.clock.advance(1000);
+    }
+    const startedAtMs = world.clock.nowMs() - 3000;
+    expect(await world.deps.inbox.pending()).toHaveLength(2);
+    expect(doubts).toEqual([
+      ["detecting", 1, startedAtMs, 4],
+      ["detecting", 2, startedAtMs, 5],
+      ["stuck", 3, startedAtMs, 6],
+    ]);
+  });
+
+  test("is one write, one revision and one entry of the change log for all that was learnt", async () => {
+    const world = aWorld();
+    await world.spawn();
+    for (const event of ["active", "waiting_input", "active"]) {
+      world.clock.advance(10);
+      await world.hear(ID, event);
+    }
+    world.runtime.exitAgent(ID, null, "9");
+    const { revision } = world.row(ID).lifecycle;
+    const last = world.deps.changes.last();
+    world.clearLog();
+    await observeSessions(world.deps);
+    expect(world.log).toEqual(["runtime.look app-1", "store.save app-1 detecting/runtime_lost exited"]);
+    expect(world.row(ID).lifecycle.revision).toBe(revision + 1);
+    expect(world.deps.changes.after(last, 10)).toHaveLength(1);
+  });
+
+  test("counts every event of one moment, and each only once", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "active");
+    await observeSessions(world.deps);
+    await world.hear(ID, "waiting_input");
+    await observeSessions(world.deps);
+    expect(world.row(ID).lifecycle.session.state).toBe("needs_input");
+    await world.hear(ID, "ready");
+    await observeSessions(world.deps);
+    const before = world.row(ID);
+    expect(before.lifecycle.session.state).toBe("idle");
+    expect((await observeSessions(world.deps)).changed).toEqual([]);
+    expect(world.row(ID)).toEqual(before);
   });
 
   test("does not keep an event for ever whose time lies far ahead", async () => {
@@ -94,8 +150,27 @@ describe("an observation", () => {
   test("keeps events of a session that has no row yet", async () => {
     const world = aWorld();
     const event = { sessionId: "app-1", launchId: "launch-1", agent: "memory", event: "active" };
-    await world.deps.inbox.put({ ...event, atMs: 1, body: "" });
+    await world.deps.inbox.put({ ...event, atMs: world.clock.nowMs(), body: "" });
     await observeSessions(world.deps);
+    expect(await world.deps.inbox.pending()).toHaveLength(1);
+  });
+
+  test("drops them a day later", async () => {
+    const world = aWorld();
+    const event = { launchId: "launch-1", agent: "memory", event: "active", body: "" };
+    const now = world.clock.nowMs();
+    for (const [index, agoMs] of [DAY_MS, DAY_MS + 1, -DAY_MS - 1].entries()) {
+      await world.deps.inbox.put({ ...event, sessionId: `app-${index + 1}`, atMs: now - agoMs });
+    }
+    await observeSessions(world.deps);
+    expect((await world.deps.inbox.pending()).map((kept) => kept.sessionId)).toEqual(["app-1"]);
+  });
+
+  test("keeps old events of a session with a row, though it was not asked for", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "active", { atMs: world.clock.nowMs() - 2 * DAY_MS });
+    await observeSessions(world.deps, []);
     expect(await world.deps.inbox.pending()).toHaveLength(1);
   });
 

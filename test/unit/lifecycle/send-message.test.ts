@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
+import type { HookEvent } from "../../../src/domain/facts.ts";
+import type { SessionDeps } from "../../../src/lifecycle/deps.ts";
+import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
 import { type SendResult, sendMessage } from "../../../src/lifecycle/send-message.ts";
+import type { RuntimeTarget } from "../../../src/ports/runtime.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World, type WorldOptions } from "../../support/world.ts";
 
@@ -100,6 +104,41 @@ describe("an agent that was not heard from yet", () => {
     expect(world.messenger.sent).toEqual([]);
   });
 
+  test("is given up by the clock, however long a look takes", async () => {
+    const world = aWorld();
+    await world.spawn();
+    const startedAtMs = world.clock.nowMs();
+    const runtime = {
+      ...world.deps.runtime,
+      look: (targets: readonly RuntimeTarget[]) => {
+        world.clock.advance(600);
+        return world.deps.runtime.look(targets);
+      },
+    };
+    await expect(sendMessage({ ...world.deps, runtime }, ID, "hello", GRACE)).rejects.toMatchObject({
+      code: "busy",
+    });
+    expect(world.clock.nowMs() - startedAtMs).toBeLessThanOrEqual(GRACE.timeoutMs + 600);
+  });
+
+  test("is given up though the clock jumps back", async () => {
+    const world = aWorld();
+    await world.spawn();
+    let looks = 0;
+    const runtime = {
+      ...world.deps.runtime,
+      look: (targets: readonly RuntimeTarget[]) => {
+        looks += 1;
+        if (looks === 2) world.clock.advance(-3_600_000);
+        return world.deps.runtime.look(targets);
+      },
+    };
+    await expect(sendMessage({ ...world.deps, runtime }, ID, "hello", GRACE)).rejects.toMatchObject({
+      code: "busy",
+    });
+    expect(looks).toBeLessThan(10);
+  });
+
   test("is not waited for when it has no hooks to be heard through", async () => {
     const world = aWorld({ capabilities: { hooks: false, receipts: false } });
     await world.spawn();
@@ -114,6 +153,42 @@ describe("an agent that was not heard from yet", () => {
     const sent = send(world);
     world.runtime.exitAgent(ID, 1);
     await expect(sent).rejects.toMatchObject({ code: "not_running" });
+  });
+});
+
+describe("an agent that waits for a person", () => {
+  const asking = (world: World, asks: "question" | "permission"): SessionDeps => {
+    const interpret = (event: HookEvent) => {
+      const signal = world.agent.interpret(event);
+      return signal?.activity === "waiting_input" ? { ...signal, asks } : signal;
+    };
+    return { ...world.deps, agents: new Map([[world.agent.name, { ...world.agent, interpret }]]) };
+  };
+
+  test("to permit something is not typed to: the text would be the answer", async () => {
+    const world = await aWorkingWorld();
+    await world.hear(ID, "waiting_input");
+    const sent = sendMessage(asking(world, "permission"), ID, "hello", GRACE);
+    await expect(sent).rejects.toMatchObject({ code: "busy", hint: "answer it: ao attach app-1" });
+    expect(world.messenger.sent).toEqual([]);
+  });
+
+  test("to permit something gets the message when it was answered in time", async () => {
+    const world = await aWorkingWorld();
+    await world.hear(ID, "waiting_input");
+    const deps = asking(world, "permission");
+    await observeSessions(deps);
+    const sent = sendMessage(deps, ID, "hello", GRACE);
+    await world.hear(ID, "active");
+    expect(await sent).toMatchObject({ state: "delivered" });
+  });
+
+  test("to answer a question gets the message", async () => {
+    const world = await aWorkingWorld();
+    await world.hear(ID, "waiting_input");
+    expect(await sendMessage(asking(world, "question"), ID, "hello", GRACE)).toMatchObject({
+      state: "delivered",
+    });
   });
 });
 
