@@ -36,7 +36,8 @@ export { type AttachCommand, attachCommand } from "./lifecycle/attach-command.ts
 export { captureOutput } from "./lifecycle/capture-output.ts";
 export { type CleanupOptions, type CleanupResult, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
 export type { SessionDeps } from "./lifecycle/deps.ts";
-export { type KillOptions, type KillResult, killSession } from "./lifecycle/kill-session.ts";
+export { type KillOptions, killSession } from "./lifecycle/kill-session.ts";
+export type { KillResult } from "./lifecycle/kill-steps.ts";
 export { getSession, type ListOptions, listSessions, type SessionList } from "./lifecycle/list-sessions.ts";
 export { addProject, listProjects, removeProject, resolveProject } from "./lifecycle/projects.ts";
 export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";

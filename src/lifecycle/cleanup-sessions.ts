@@ -1,18 +1,23 @@
 import { assertNever } from "../domain/assert-never.ts";
-import { dataLayout } from "../domain/data-layout.ts";
-import { errorMessage } from "../domain/errors.ts";
+import { AoError, isAoError } from "../domain/errors.ts";
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
+import type { Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SkipReason } from "../domain/workspace-finding.ts";
+import type { SessionStore } from "../ports/session-store.ts";
+import { finishCleanup, isCandidate } from "./cleanup-steps.ts";
 import { type JudgeContext, judgeWorkspace, type Kept, verdictOn } from "./cleanup-verdict.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { foldFacts } from "./fold-facts.ts";
-import { type Facts, gatherFacts, lookFailures, type ObserveDeps } from "./gather-facts.ts";
-import { lifecycleManager } from "./lifecycle-manager.ts";
+import { type Facts, gatherFacts, lookFailures } from "./gather-facts.ts";
 import { requireSight } from "./live-target.ts";
 import { saveFacts } from "./observe-sessions.ts";
-import { runtimeTarget, workspaceRef } from "./session-refs.ts";
+import { beginOnce } from "./operations/begin-once.ts";
+import { carryOut } from "./operations/carry-out.ts";
+import { operationInProgress } from "./operations/operation-errors.ts";
+import type { PrepareRequest } from "./operations/prepare-operation.ts";
+import { recoverOperations } from "./recovery/recover-operations.ts";
 
 export interface CleanupOptions {
   /** `null` means all projects. */
@@ -49,8 +54,6 @@ export interface CleanupResult {
   readonly dryRun: boolean;
 }
 
-type CleanupDeps = ObserveDeps & Pick<SessionDeps, "workspace" | "files" | "dataDir">;
-
 /** `gone`: another command freed it or took it up meanwhile. `trouble`: freed, but not all went well. */
 type Outcome =
   | { readonly kind: "cleaned"; readonly trouble: string | null }
@@ -64,7 +67,8 @@ type Outcome =
  * @throws AoError runtime_unavailable when any session in question could not be seen; nothing was changed.
  * @throws AoError git_unavailable when git could not be asked.
  */
-export async function cleanupSessions(deps: CleanupDeps, options: CleanupOptions): Promise<CleanupResult> {
+export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
+  if (!options.dryRun) await recoverOperations(deps);
   const facts = await gatherFacts(deps, {
     load: () => deps.store.list(options.projectId ?? undefined),
     lookAt: (record) => !isTerminal(record.lifecycle) || isCandidate(record),
@@ -84,10 +88,6 @@ export async function cleanupSessions(deps: CleanupDeps, options: CleanupOptions
   return { ...tally(outcomes), dryRun: options.dryRun };
 }
 
-function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
-  return isTerminal(lifecycle) && metadata.workspaceFreedAtMs === null;
-}
-
 function livePaths(records: readonly SessionRecord[]): ReadonlySet<string> {
   const live = records.filter(({ lifecycle }) => !isTerminal(lifecycle));
   return new Set(live.map(({ metadata }) => metadata.workspacePath));
@@ -102,7 +102,7 @@ function contextOf(
 }
 
 async function handle(
-  deps: CleanupDeps,
+  deps: SessionDeps,
   record: SessionRecord,
   { context, dryRun }: { readonly context: JudgeContext; readonly dryRun: boolean },
 ): Promise<Outcome> {
@@ -111,33 +111,35 @@ async function handle(
   return dryRun ? { kind: "cleaned", trouble: null } : free(deps, record);
 }
 
-async function free(deps: CleanupDeps, judged: SessionRecord): Promise<Outcome> {
-  const record = deps.store.get(judged.id);
-  if (record === undefined || !isCandidate(record)) return { kind: "gone" };
-  const trouble = await removeDeadRuntime(deps, record);
+async function free(deps: SessionDeps, judged: SessionRecord): Promise<Outcome> {
   try {
-    await deps.workspace.destroy(workspaceRef(record));
-    const freed = lifecycleManager(deps).onWorkspaceFreed(record.id);
-    await deps.files.removeTree(dataLayout(deps.dataDir).launchDir(record.id));
-    return freed?.changed === true ? { kind: "cleaned", trouble } : { kind: "gone" };
+    const begun = await beginOnce(deps, intentOf(deps, judged), (store) => refuseMoved(store, judged));
+    if (begun.kind !== "begun")
+      return { kind: "skip", reason: "in_use", detail: busyDetail(begun.operation) };
+    const held = begun.operation;
+    const { refusal, trouble } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
+    return refusal === null ? { kind: "cleaned", trouble } : verdictOn(refusal);
   } catch (error) {
-    return verdictOn(error);
+    return isAoError(error, "operation_in_progress") ? { kind: "gone" } : verdictOn(error);
   }
 }
 
-/** Best effort, as its agent was seen dead: the worktree does not depend on it. Returns what went wrong. */
-async function removeDeadRuntime(
-  { runtime }: Pick<CleanupDeps, "runtime">,
-  record: SessionRecord,
-): Promise<string | null> {
-  const target = runtimeTarget(record);
-  if (target === undefined) return null;
-  try {
-    await runtime.destroy(target);
-    return null;
-  } catch (error) {
-    return `its worktree was freed, its runtime could not be removed: ${errorMessage(error)}`;
-  }
+function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord): PrepareRequest {
+  return {
+    ...{ kind: "cleanup", projectId, sessionId: id, identifyingSessionId: id },
+    ...{ subject: ids.uuid(), input: null, progress: null },
+  };
+}
+
+/** What was judged holds no more when another command was faster. */
+function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void {
+  const row = store.get(id);
+  if (row !== undefined && isCandidate(row) && row.metadata.launchId === metadata.launchId) return;
+  throw new AoError("operation_in_progress", `session ${id} was freed or restored by another process`);
+}
+
+function busyDetail(operation: Operation): string {
+  return operationInProgress(operation).message;
 }
 
 function tally(outcomes: readonly (readonly [SessionRecord, Outcome])[]): Omit<CleanupResult, "dryRun"> {

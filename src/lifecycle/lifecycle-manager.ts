@@ -65,6 +65,8 @@ export interface LifecycleManager {
   onWorkspaceFreed(id: SessionId): Change | undefined;
   /** All that was learnt of a session at once: one write, one revision, one entry of the change log. */
   observeFacts(id: SessionId, facts: readonly Fact[]): Change | undefined;
+  /** A terminal session's worktree was made again. Ignored for one that is not over. */
+  onWorkspaceRestored(id: SessionId, workspacePath: string): Change | undefined;
   /** What a look at one launch saw. Ignored when the session was launched anew since. */
   observeRuntime(id: SessionId, observation: RuntimeObservation, launchId: LaunchId): Change | undefined;
   observeActivity(id: SessionId, signal: ActivitySignal): Change | undefined;
@@ -97,6 +99,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
         change(id, (record) => reopen(record, patch)),
       ),
     onWorkspaceFreed: (id) => change(id, free),
+    onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
     observeFacts: learn,
     observeRuntime: (id, observation, launchId) => learn(id, [{ kind: "look", launchId, observation }]),
     observeActivity: (id, signal) => learn(id, [{ kind: "activity", signal }]),
@@ -176,4 +179,10 @@ function free(record: SessionRecord, nowMs: number): SessionRecord {
   const isFree = record.metadata.workspaceFreedAtMs !== null;
   if (isFree || !isTerminal(record.lifecycle)) return record;
   return { ...record, metadata: { ...record.metadata, workspaceFreedAtMs: nowMs } };
+}
+
+function unfree(record: SessionRecord, workspacePath: string): SessionRecord {
+  const isFree = record.metadata.workspaceFreedAtMs !== null;
+  if (!isFree || !isTerminal(record.lifecycle)) return record;
+  return { ...record, metadata: { ...record.metadata, workspacePath, workspaceFreedAtMs: null } };
 }

@@ -2,12 +2,12 @@
 export interface RequestOptions {
   /**
    * Repeating a request with the same id and the same arguments does nothing and returns what the first run
-   * came to; with other arguments it is `request_conflict`. `null` for a request of its own.
+   * came to; with other arguments it is `request_conflict`. Without one every call is a request of its own.
    */
-  readonly requestId: string | null;
+  readonly requestId?: string | null;
 }
 
 export interface WaitOptions {
-  /** How long to wait for another operation of the same session, in milliseconds; 0 for not at all. */
-  readonly waitMs: number;
+  /** How long to wait for another operation of the same session, in milliseconds; 0, not at all, if absent. */
+  readonly waitMs?: number;
 }

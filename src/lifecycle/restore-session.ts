@@ -1,6 +1,10 @@
+import { AoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
+import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { StartedRuntime } from "../ports/runtime.ts";
+import type { SessionStore } from "../ports/session-store.ts";
 import type { CreatedWorkspace, WorkspaceSpec } from "../ports/workspace.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import {
@@ -11,12 +15,30 @@ import {
   prepareLaunch,
 } from "./launch-agent.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
+import {
+  type Attempt,
+  type Busy,
+  beginOnce,
+  obstacleTo,
+  type Repeat,
+  untilFree,
+} from "./operations/begin-once.ts";
+import { carryOut } from "./operations/carry-out.ts";
+import { crossing } from "./operations/crossing.ts";
+import { operationLedger } from "./operations/ledger.ts";
+import { operationInProgress } from "./operations/operation-errors.ts";
+import type { PrepareRequest } from "./operations/prepare-operation.ts";
+import { warningsIn } from "./operations/progress-members.ts";
+import { recoverOperations } from "./recovery/recover-operations.ts";
+import type { RequestOptions, WaitOptions } from "./request-options.ts";
 import { draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.ts";
-import { runtimeTarget, workspaceRef } from "./session-refs.ts";
-import { type UndoStep, withUndo } from "./undo.ts";
-import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
+import { completeRestored } from "./restore-steps.ts";
+import { requireSession, runtimeTarget, workspaceRef } from "./session-refs.ts";
+import type { UndoStep } from "./undo.ts";
+import { undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
-export interface RestoreOptions extends RestoreChoice {
+export interface RestoreOptions extends RestoreChoice, RequestOptions, WaitOptions {
   readonly onStep?: OnStep;
 }
 
@@ -32,21 +54,18 @@ interface Restore {
   readonly record: SessionRecord;
   readonly draft: LaunchDraft;
   readonly options: RestoreOptions;
-}
-
-interface Relaunched {
-  readonly workspace: CreatedWorkspace;
-  readonly started: StartedRuntime;
+  readonly held: LeasedOperation;
+  readonly undo: UndoStep[];
 }
 
 /**
  * Brings a terminated session back with its own files and conversation.
  *
- * @throws AoError session_not_found
+ * @throws AoError session_not_found, request_conflict
+ * @throws AoError operation_in_progress when another operation of it is under way, to the end of `waitMs`.
  * @throws AoError not_restorable when it is not terminated, or its agent still runs.
  * @throws AoError agent_session_unknown when there is no conversation to take up; nothing was touched.
  * @throws AoError agent_not_found, agent_unavailable, runtime_unavailable before any side effect.
- * @throws AoError operation_in_progress when another restore was faster.
  * @throws AoError as `Workspace.restore` and `Runtime.create`; the session is still terminated then.
  */
 export async function restoreSession(
@@ -54,64 +73,126 @@ export async function restoreSession(
   id: SessionId,
   options: RestoreOptions,
 ): Promise<RestoreResult> {
+  return untilFree(deps, options.waitMs ?? 0, () => tryRestore(deps, id, options));
+}
+
+async function tryRestore(
+  deps: SessionDeps,
+  id: SessionId,
+  options: RestoreOptions,
+): Promise<Attempt<RestoreResult>> {
+  await recoverOperations(deps);
+  const intent = intentOf(deps, requireSession(deps, id), options);
+  const obstacle = obstacleTo(deps, intent);
+  if (obstacle !== null) return asAttempt(deps, obstacle, options);
   const record = await observeEnded(deps, id);
   const draft = await draftRestore(deps, record, options);
   await checkLaunch(deps, draft);
-  const restore = { record, draft, options };
-  const relaunched = await withUndo((undo) => relaunch(deps, restore, undo));
-  const restored = await withUndo((undo) => reopen(deps, restore, { relaunched, undo }));
-  return { record: restored, fresh: options.fresh, warnings: relaunched.workspace.warnings };
+  const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, record));
+  if (begun.kind !== "begun") return asAttempt(deps, begun, options);
+  const held = begun.operation;
+  const result = await carryOut(deps, held, (undo) =>
+    bringBack(deps, { record, draft, options, held, undo }),
+  );
+  return { kind: "done", result };
 }
 
-/** Up to the runtime: nothing of it is left when it fails, and the row is not touched. */
+function intentOf(
+  { ids }: SessionDeps,
+  { id, projectId }: SessionRecord,
+  { fresh, requestId }: RestoreOptions,
+): PrepareRequest {
+  return {
+    ...{ kind: "restore", projectId, sessionId: id, identifyingSessionId: id },
+    subject: requestId ?? ids.uuid(),
+    input: { fresh },
+    progress: null,
+  };
+}
+
+function asAttempt(
+  deps: SessionDeps,
+  obstacle: Busy | Repeat,
+  { fresh }: RestoreOptions,
+): Attempt<RestoreResult> {
+  if (obstacle.kind === "busy") return obstacle;
+  const { sessionId, state } = obstacle.operation;
+  if (sessionId === null) throw operationInProgress(obstacle.operation);
+  const record = requireSession(deps, sessionId);
+  return { kind: "done", result: { record, fresh, warnings: warningsIn(state.result) } };
+}
+
+/** What was found out of the session holds no more when another command was faster. */
+function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void {
+  const row = store.get(id);
+  const isSame = row?.metadata.launchId === metadata.launchId && isTerminal(row.lifecycle);
+  if (isSame) return;
+  throw new AoError("operation_in_progress", `session ${id} was restored by another process just now`, {
+    hint: `ao show ${id}`,
+  });
+}
+
+async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreResult> {
+  const { draft, held, undo, options } = restore;
+  const progress = await restoreWorkspace(deps, restore);
+  const started = await relaunch(deps, restore, progress.created.path);
+  // From here on an agent may have worked in it.
+  undo.splice(0);
+  const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
+  undo.push(undoDraft(deps, draft), undoRuntime(deps, target));
+  const record = await completeRestored(deps, held, { progress, started });
+  return { record, fresh: options.fresh, warnings: progress.created.warnings };
+}
+
+async function restoreWorkspace(
+  deps: SessionDeps,
+  restore: Restore,
+): Promise<RestoreProgress & { readonly created: CreatedWorkspace }> {
+  const { record, draft, held, undo, options } = restore;
+  const { launchId, agentSessionId } = draft;
+  const ledger = operationLedger(deps);
+  options.onStep?.("restoring worktree");
+  const spec = workspaceSpec(deps, restore);
+  const plan = await deps.workspace.planRestore(spec);
+  const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null };
+  await crossing(deps, "restore.planned", () => ledger.checkpoint(held, restoreProgressJson(planned)));
+  const created = await crossing(deps, "restore.workspace.restore", () => deps.workspace.restore(spec));
+  if (plan !== null) undo.push(undoWorkspace(deps, spec, created));
+  const progress = { ...planned, created };
+  await crossing(deps, "restore.created", () =>
+    ledger.checkpoint(held, restoreProgressJson(progress), (store) => {
+      lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, created.path);
+    }),
+  );
+  return progress;
+}
+
 async function relaunch(
   deps: SessionDeps,
-  { record, draft, options }: Restore,
-  undo: UndoStep[],
-): Promise<Relaunched> {
-  options.onStep?.("restoring worktree");
-  const spec = workspaceSpec(deps, { record, draft, options });
-  const existed = await deps.files.exists(spec.path);
-  const workspace = await deps.workspace.restore(spec);
-  if (!existed) undo.push(undoWorkspace(deps, spec, workspace));
-
+  { record, draft, options, undo }: Restore,
+  workspacePath: string,
+): Promise<StartedRuntime> {
   options.onStep?.("starting agent");
-  const launch = { ...draft, workspacePath: workspace.path };
-  undo.push(undoLaunch(deps, draft, launchDir(deps.dataDir, record.id, draft.launchId)));
-  const runtimeSpec = await prepareLaunch(deps, launch);
+  undo.push(undoDraft(deps, draft));
+  const launch = { ...draft, workspacePath };
+  const spec = await crossing(deps, "restore.launch.files", () => prepareLaunch(deps, launch));
   await removeEndedLaunch(deps, record);
-  return { workspace, started: await deps.runtime.create(runtimeSpec) };
+  return crossing(deps, "restore.runtime.create", () => deps.runtime.create(spec));
+}
+
+function undoDraft(deps: SessionDeps, { sessionId, launchId }: LaunchDraft): UndoStep {
+  return undoLaunch(deps, { sessionId, launchId }, launchDir(deps.dataDir, sessionId, launchId));
 }
 
 /** A dead agent's terminal and files; its last output was there to be read until now. */
 async function removeEndedLaunch(deps: SessionDeps, record: SessionRecord): Promise<void> {
   const target = runtimeTarget(record);
-  if (target !== undefined) await deps.runtime.destroy(target);
-  await deps.files.removeTree(launchDir(deps.dataDir, record.id, record.metadata.launchId));
+  if (target !== undefined) await crossing(deps, "restore.ended", () => deps.runtime.destroy(target));
+  const folder = launchDir(deps.dataDir, record.id, record.metadata.launchId);
+  await crossing(deps, "restore.ended.files", () => deps.files.removeTree(folder));
 }
 
-/** From the runtime on: the agent is ended again when it fails, the worktree never touched. */
-async function reopen(
-  deps: SessionDeps,
-  { record, draft }: Restore,
-  { relaunched, undo }: { readonly relaunched: Relaunched; readonly undo: UndoStep[] },
-): Promise<SessionRecord> {
-  const { started, workspace } = relaunched;
-  const manager = lifecycleManager(deps);
-  undo.push(undoLaunch(deps, draft, launchDir(deps.dataDir, record.id, draft.launchId)));
-  undo.push(undoRuntime(deps, draft, started));
-  manager.onRestoreInitiated(record.id, {
-    launchId: draft.launchId,
-    agentSessionId: draft.agentSessionId,
-    workspacePath: workspace.path,
-    runtime: started.handle,
-    process: started.process,
-  });
-  undo.push(undoRow(deps, record.id));
-  return manager.onSpawnCompleted(record.id, started);
-}
-
-function workspaceSpec(deps: SessionDeps, { record, draft, options }: Restore): WorkspaceSpec {
+function workspaceSpec(deps: SessionDeps, { record, draft, options, held }: Restore): WorkspaceSpec {
   const project = deps.store.project(record.projectId);
   return {
     ...workspaceRef(record),
@@ -120,6 +201,6 @@ function workspaceSpec(deps: SessionDeps, { record, draft, options }: Restore): 
     defaultBranch: project?.defaultBranch ?? null,
     postCreate: options.settings.postCreate,
     env: launchEnvironment(deps, draft),
-    operationId: null,
+    operationId: held.id,
   };
 }

@@ -3,12 +3,13 @@ import { AoError } from "../domain/errors.ts";
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { initialLifecycle } from "../domain/lifecycle.ts";
 import { deriveBranch } from "../domain/names.ts";
+import type { LeasedOperation } from "../domain/operation.ts";
 import type { Project } from "../domain/project.ts";
 import { composePrompt } from "../domain/prompt.ts";
 import type { PermissionMode, SessionKind, SessionRecord } from "../domain/session.ts";
 import { parseIssueId, parsePrompt, parseTitle } from "../domain/user-text.ts";
 import type { StartedRuntime } from "../ports/runtime.ts";
-import type { CreatedWorkspace, WorkspaceSpec } from "../ports/workspace.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../ports/workspace.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import {
   checkLaunch,
@@ -17,12 +18,23 @@ import {
   prepareLaunch,
   requireAgent,
 } from "./launch-agent.ts";
-import { lifecycleManager } from "./lifecycle-manager.ts";
+import { type Busy, beginOnce, obstacleTo, type Repeat } from "./operations/begin-once.ts";
+import { carryOut } from "./operations/carry-out.ts";
+import { crossing } from "./operations/crossing.ts";
+import { operationLedger } from "./operations/ledger.ts";
+import { operationInProgress } from "./operations/operation-errors.ts";
+import type { PrepareRequest } from "./operations/prepare-operation.ts";
+import { warningsIn } from "./operations/progress-members.ts";
 import type { ProjectSettings } from "./projects.ts";
-import { type UndoStep, withUndo } from "./undo.ts";
+import { recoverOperations } from "./recovery/recover-operations.ts";
+import type { RequestOptions } from "./request-options.ts";
+import { requireSession } from "./session-refs.ts";
+import { type SpawnProgress, spawnProgressJson } from "./spawn-progress.ts";
+import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
+import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
-export interface SpawnRequest {
+export interface SpawnRequest extends RequestOptions {
   /** A registered project. */
   readonly project: Project;
   readonly settings: ProjectSettings;
@@ -51,43 +63,97 @@ export interface SpawnResult {
   readonly warnings: readonly string[];
 }
 
+/** What the steps of one spawn work with. */
+interface Spawn {
+  readonly request: SpawnRequest;
+  readonly held: LeasedOperation;
+  readonly draft: LaunchDraft;
+  readonly undo: UndoStep[];
+}
+
 /**
  * Makes a session: worktree, then runtime with the agent, then the row. A step that fails takes the
- * earlier ones back at once; what could not be taken back is in `details.left` of the first error.
+ * earlier ones back at once; what could not be taken back is in `details.left` of the first error. What a
+ * process that dies has done is finished or taken back by whoever comes next.
  *
  * @throws AoError usage, agent_not_found, agent_unavailable, runtime_unavailable before any side effect.
- * @throws AoError as `Workspace.create` and `Runtime.create`.
+ * @throws AoError request_conflict, operation_in_progress for a request id that was or is used.
+ * @throws AoError as `Workspace.plan`, `Workspace.create` and `Runtime.create`.
  */
 export async function spawnSession(deps: SessionDeps, request: SpawnRequest): Promise<SpawnResult> {
   refuseBadText(request);
+  await recoverOperations(deps);
+  const intent = intentOf(deps, request);
+  const earlier = obstacleTo(deps, intent);
+  if (earlier !== null) return earlierSpawn(deps, earlier);
   const draft = draftLaunch(deps, request);
   await checkLaunch(deps, draft);
   const sessionId = idOf(request.project, deps.store.allocateSessionNumber(request.project.prefix));
-  return withUndo((undo) => carryOut(deps, request, { draft: { ...draft, sessionId }, undo }));
+  const begun = await beginOnce(deps, { ...intent, sessionId });
+  if (begun.kind !== "begun") return earlierSpawn(deps, begun);
+  const held = begun.operation;
+  return carryOut(deps, held, (undo) => make(deps, { request, held, draft: { ...draft, sessionId }, undo }));
 }
 
-async function carryOut(
-  deps: SessionDeps,
-  request: SpawnRequest,
-  { draft, undo }: { readonly draft: LaunchDraft; readonly undo: UndoStep[] },
-): Promise<SpawnResult> {
-  const manager = lifecycleManager(deps);
-  const createdAtMs = deps.clock.nowMs();
-  request.onStep?.("creating worktree");
-  const spec = workspaceSpec(deps, request, draft);
-  const created = await deps.workspace.create(spec, await deps.workspace.plan(spec));
-  undo.push(undoWorkspace(deps, spec, created));
+function intentOf({ ids }: SessionDeps, request: SpawnRequest): PrepareRequest {
+  const { project, agent, agentArgs, issueId, title, prompt, branch, baseRef, kind, model } = request;
+  return {
+    kind: "spawn",
+    projectId: project.id,
+    sessionId: null,
+    identifyingSessionId: null,
+    subject: request.requestId ?? ids.uuid(),
+    input: {
+      ...{ agent, agentArgs, issueId, title, prompt, branch, baseRef, kind, model },
+      permissions: request.permissions,
+    },
+    progress: null,
+  };
+}
 
+/** The session that the same request made before. */
+function earlierSpawn(deps: SessionDeps, earlier: Busy | Repeat): SpawnResult {
+  if (earlier.kind === "busy") throw operationInProgress(earlier.operation);
+  const { sessionId, state } = earlier.operation;
+  if (sessionId === null) throw operationInProgress(earlier.operation);
+  return {
+    record: requireSession(deps, sessionId),
+    warnings: warningsIn(state.result),
+  };
+}
+
+async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
+  const { request, held, draft, undo } = spawn;
+  const ledger = operationLedger(deps);
+  request.onStep?.("creating worktree");
+  const spec = workspaceSpec(deps, request, { draft, held });
+  const plan = await deps.workspace.plan(spec);
+  const planned = { ...planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() }) };
+  await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, spawnProgressJson(planned)));
+  const created = await crossing(deps, "spawn.workspace.create", () => deps.workspace.create(spec, plan));
+  undo.push(undoWorkspace(deps, planned.ref, created));
+  const progress = { ...planned, created };
+  await crossing(deps, "spawn.created", () => ledger.checkpoint(held, spawnProgressJson(progress)));
+
+  const started = await start(deps, spawn, created);
+  await seedSpawned(deps, progress, started);
+  undo.push(undoRow(deps, draft.sessionId));
+  const record = await completeSpawned(deps, held, { progress, started });
+  return { record, warnings: created.warnings };
+}
+
+async function start(
+  deps: SessionDeps,
+  { request, draft, undo }: Spawn,
+  created: CreatedWorkspace,
+): Promise<StartedRuntime> {
   request.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: created.path };
   undo.push(undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
-  const started = await deps.runtime.create(await prepareLaunch(deps, launch));
-  undo.push(undoRuntime(deps, launch, started));
-
-  const seed = seedRecord(request, launch, { created, started, createdAtMs });
-  manager.onSpawnInitiated(seed);
-  undo.push(undoRow(deps, seed.id));
-  return { record: manager.onSpawnCompleted(seed.id, started), warnings: created.warnings };
+  const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
+  const started = await crossing(deps, "spawn.runtime.create", () => deps.runtime.create(spec));
+  undo.push(undoRuntime(deps, { ...launch, ...started }));
+  return started;
 }
 
 function refuseBadText({ title, issueId, prompt }: SpawnRequest): void {
@@ -121,7 +187,11 @@ function draftLaunch(deps: SessionDeps, request: SpawnRequest): LaunchDraft {
   };
 }
 
-function workspaceSpec(deps: SessionDeps, request: SpawnRequest, draft: LaunchDraft): WorkspaceSpec {
+function workspaceSpec(
+  deps: SessionDeps,
+  request: SpawnRequest,
+  { draft, held }: Pick<Spawn, "draft" | "held">,
+): WorkspaceSpec {
   const { project, settings, baseRef, issueId, title } = request;
   const { sessionId } = draft;
   return {
@@ -134,38 +204,31 @@ function workspaceSpec(deps: SessionDeps, request: SpawnRequest, draft: LaunchDr
     defaultBranch: project.defaultBranch,
     postCreate: settings.postCreate,
     env: launchEnvironment(deps, draft),
-    operationId: null,
+    operationId: held.id,
   };
 }
 
-function seedRecord(
+function planProgress(
   request: SpawnRequest,
   { sessionId, launchId, agentSessionId }: LaunchDraft,
-  made: {
-    readonly created: CreatedWorkspace;
-    readonly started: StartedRuntime;
-    readonly createdAtMs: number;
-  },
-): SessionRecord {
+  {
+    spec,
+    plan,
+    nowMs,
+  }: { readonly spec: WorkspaceSpec; readonly plan: WorkspacePlan; readonly nowMs: number },
+): SpawnProgress {
   const { project, issueId, kind, title, prompt, agent, agentArgs, model, permissions, configPath } = request;
-  const { created, started, createdAtMs } = made;
-  return {
-    ...{ id: sessionId, projectId: project.id, issueId, kind, createdAtMs },
-    updatedAtMs: createdAtMs,
+  const { projectId, repositoryPath, path } = spec;
+  const seed: SessionRecord = {
+    ...{ id: sessionId, projectId: project.id, issueId, kind, createdAtMs: nowMs, updatedAtMs: nowMs },
     terminatedAtMs: null,
     lifecycle: initialLifecycle(),
     metadata: {
       ...{ title, prompt, agent, agentArgs, model, permissions, agentSessionId, launchId, configPath },
-      repositoryPath: project.repositoryPath,
-      branch: created.branch,
-      baseRef: created.baseRef,
-      baseCommit: created.baseCommit,
-      workspacePath: created.path,
-      workspaceFreedAtMs: null,
-      runtime: started.handle,
-      process: started.process,
-      heard: null,
-      killNote: null,
+      ...{ repositoryPath, branch: plan.branch, baseRef: plan.baseRef, baseCommit: plan.baseCommit },
+      ...{ workspacePath: plan.path, workspaceFreedAtMs: null, heard: null, killNote: null },
+      ...{ runtime: null, process: null },
     },
   };
+  return { ref: { projectId, sessionId, repositoryPath, path }, plan, seed, created: null };
 }

@@ -1,24 +1,34 @@
-import { errorMessage, isAoError } from "../domain/errors.ts";
+import { errorMessage } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
-import type { RuntimeSpec, StartedRuntime } from "../ports/runtime.ts";
-import type { CreatedWorkspace, WorkspaceRef } from "../ports/workspace.ts";
+import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
+import { crossing } from "./operations/crossing.ts";
 import type { UndoStep } from "./undo.ts";
 
+type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary">;
+
 /** Takes a worktree back that this command made, and its branch; a row that is there learns of it. */
-export function undoWorkspace(
-  deps: LifecycleDeps & Pick<SessionDeps, "workspace">,
-  ref: WorkspaceRef,
-  created: CreatedWorkspace,
-): UndoStep {
+export function undoWorkspace(deps: UndoDeps, ref: WorkspaceRef, created: CreatedWorkspace): UndoStep {
+  const undo = () => deps.workspace.undoCreate({ ...ref, path: created.path }, created);
   return {
     what: "worktree",
     where: created.path,
-    async run(cause) {
-      // Another command of the same session was faster, and works in it now.
-      if (isAoError(cause, "operation_in_progress")) return;
-      await deps.workspace.undoCreate({ ...ref, path: created.path }, created);
+    async run() {
+      await crossing(deps, "undo.workspace", undo);
+      lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
+    },
+  };
+}
+
+/** Takes a worktree back whose making was broken off: no agent ever ran in it. */
+export function discardWorkspace(deps: UndoDeps, ref: WorkspaceRef, plan: WorkspacePlan): UndoStep {
+  return {
+    what: "worktree",
+    where: plan.path,
+    async run() {
+      await crossing(deps, "undo.discard", () => deps.workspace.discard(ref, plan));
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
   };
@@ -26,7 +36,7 @@ export function undoWorkspace(
 
 /** Removes the private files of a launch below `folder`, and what its agent reported of itself. */
 export function undoLaunch(
-  { files, inbox }: Pick<SessionDeps, "files" | "inbox">,
+  { files, inbox, boundary }: Pick<SessionDeps, "files" | "inbox" | "boundary">,
   { sessionId, launchId }: Pick<RuntimeSpec, "sessionId" | "launchId">,
   folder: string,
 ): UndoStep {
@@ -34,7 +44,7 @@ export function undoLaunch(
     what: "launch files",
     where: folder,
     async run() {
-      await files.removeTree(folder);
+      await crossing({ boundary }, "undo.launch", () => files.removeTree(folder));
       const pending = await inbox.pending();
       const ours = pending.filter((event) => event.sessionId === sessionId && event.launchId === launchId);
       await inbox.remove(ours.map(({ id }) => id));
@@ -44,23 +54,26 @@ export function undoLaunch(
 
 /** Ends the agent again. Its worktree and files stay while it cannot be ended. */
 export function undoRuntime(
-  { runtime }: Pick<SessionDeps, "runtime">,
-  { sessionId, launchId }: Pick<RuntimeSpec, "sessionId" | "launchId">,
-  { handle, process }: StartedRuntime,
+  deps: Pick<SessionDeps, "runtime" | "boundary">,
+  target: RuntimeTarget,
 ): UndoStep {
+  const { name, id, socketPath } = target.handle;
   return {
-    what: `${handle.name} session`,
-    where: `${handle.id} on ${handle.socketPath}`,
+    what: `${name} session`,
+    where: `${id} on ${socketPath}`,
     guardsEarlier: true,
-    run: () => runtime.destroy({ sessionId, launchId, handle, process }),
+    run: () => crossing(deps, "undo.runtime", () => deps.runtime.destroy(target)),
   };
 }
 
 /** Ends the row: there is no way to delete one. */
-export function undoRow(deps: LifecycleDeps, id: SessionId): UndoStep {
+export function undoRow(deps: LifecycleDeps & Pick<SessionDeps, "boundary">, id: SessionId): UndoStep {
   return {
     what: "session",
     where: id,
-    run: (cause) => void lifecycleManager(deps).onKillRequested(id, "error", errorMessage(cause)),
+    async run(cause) {
+      const end = () => lifecycleManager(deps).onKillRequested(id, "error", errorMessage(cause));
+      await crossing(deps, "undo.row", end);
+    },
   };
 }

@@ -18,40 +18,68 @@ export interface Leftover {
   readonly why: string;
 }
 
+/** What surrounds the taking back of steps. */
+export interface UndoHooks {
+  /** Whether steps may be taken back at all; when not, they are somebody else's now. */
+  readonly mayTakeBack?: (cause: unknown) => boolean;
+  readonly onTakenBack?: (cause: unknown, left: readonly Leftover[]) => void;
+}
+
 /**
  * Runs `work`, which adds one undo step for each step it finishes. When it throws, the steps are taken
  * back, the last one first, and the same error is thrown; one that could not be taken back is named in
  * `details.left` of an error with the first one's code.
  */
-export async function withUndo<Result>(work: (undo: UndoStep[]) => Promise<Result>): Promise<Result> {
+export async function withUndo<Result>(
+  work: (undo: UndoStep[]) => Promise<Result>,
+  { mayTakeBack, onTakenBack }: UndoHooks = {},
+): Promise<Result> {
   const undo: UndoStep[] = [];
   try {
     return await work(undo);
   } catch (error) {
-    const left = await takeBack(undo, error);
+    if (mayTakeBack?.(error) === false) throw error;
+    const left = (await takeBack(undo, error)).map(asLeftover);
+    onTakenBack?.(error, left);
     throw left.length === 0 ? error : withLeftovers(error, left);
   }
 }
 
-async function takeBack(undo: readonly UndoStep[], cause: unknown): Promise<readonly Leftover[]> {
-  const left: Leftover[] = [];
-  let guard: UndoStep | null = null;
-  for (const step of undo.toReversed()) {
-    const why: string | null = guard === null ? await failureOf(step, cause) : `${guard.what} is still there`;
-    if (why === null) continue;
-    left.push({ what: step.what, where: step.where, why });
-    if (step.guardsEarlier === true) guard = step;
-  }
-  return left;
+/** A step that could not be taken back, and why. */
+export interface FailedStep {
+  readonly step: UndoStep;
+  readonly error: unknown;
 }
 
-async function failureOf(step: UndoStep, cause: unknown): Promise<string | null> {
+/** Takes steps back, the last one first. Returns those that are still there. */
+export async function takeBack(steps: readonly UndoStep[], cause: unknown): Promise<readonly FailedStep[]> {
+  const failed: FailedStep[] = [];
+  let guard: UndoStep | null = null;
+  for (const step of steps.toReversed()) {
+    const failure: FailedStep | null = guard === null ? await failureOf(step, cause) : guardedBy(guard, step);
+    if (failure === null) continue;
+    failed.push(failure);
+    if (step.guardsEarlier === true) guard = step;
+  }
+  return failed;
+}
+
+/** How a step that is still there is told. */
+export function asLeftover({ step, error }: FailedStep): Leftover {
+  return { what: step.what, where: step.where, why: errorMessage(error) };
+}
+
+async function failureOf(step: UndoStep, cause: unknown): Promise<FailedStep | null> {
   try {
     await step.run(cause);
     return null;
   } catch (error) {
-    return errorMessage(error);
+    return { step, error };
   }
+}
+
+function guardedBy(guard: UndoStep, step: UndoStep): FailedStep {
+  return { step, error: new Error(`${guard.what} is still there`) };
 }
 
 function withLeftovers(error: unknown, left: readonly Leftover[]): AoError {

@@ -59,8 +59,8 @@ describe("a cleanup", () => {
       "workspace.inspect app-1",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "store.save app-1 terminated/manually_killed missing freed",
       "files.removeTree /data/launch/app-1",
+      "store.save app-1 terminated/manually_killed missing freed",
     ]);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { deriveStatus } from "../../../src/domain/status.ts";
-import { type KillOptions, type KillResult, killSession } from "../../../src/lifecycle/kill-session.ts";
+import { type KillOptions, killSession } from "../../../src/lifecycle/kill-session.ts";
+import type { KillResult } from "../../../src/lifecycle/kill-steps.ts";
 import { aSession, sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
@@ -36,8 +37,8 @@ describe("a kill", () => {
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "store.save app-1 terminated/manually_killed exited freed",
       "files.removeTree /data/launch/app-1",
+      "store.save app-1 terminated/manually_killed exited freed",
     ]);
     expect(deriveStatus(world.row(ID).lifecycle)).toBe("killed");
     expect(world.row(ID).metadata.killNote).toBe("done");
@@ -197,9 +198,21 @@ describe("a second kill", () => {
     expect(world.log).toEqual([]);
   });
 
-  test("at the same time leaves one end with one reason", async () => {
+  test("at the same time is refused, with who is at it", async () => {
     const world = await aLiveWorld();
-    const results = await Promise.all([kill(world), kill(world, { reason: "error" })]);
+    const first = kill(world);
+    await expect(kill(world, { reason: "error" })).rejects.toMatchObject({
+      code: "operation_in_progress",
+      details: { kind: "kill", holder: { pid: world.deps.self.process.pid, command: "ao" } },
+    });
+    expect(await first).toMatchObject({ workspaceFreed: true });
+    expect(world.row(ID).lifecycle.session.reason).toBe("manually_killed");
+  });
+
+  test("that waits for the first leaves one end with one reason", async () => {
+    const world = await aLiveWorld();
+    const second = { reason: "error", waitMs: 10_000 } as const;
+    const results = await Promise.all([kill(world), kill(world, second)]);
     expect(results.map(({ alreadyTerminated }) => alreadyTerminated)).toEqual([false, true]);
     expect(world.row(ID).lifecycle.session.reason).toBe("manually_killed");
     expect(world.workspace.exists(PATH)).toBe(false);

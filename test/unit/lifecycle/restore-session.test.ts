@@ -34,6 +34,7 @@ describe("a restore", () => {
       "runtime.look app-1",
       "store.save app-1 terminated/manually_killed missing freed",
       "workspace.restore app-1",
+      "store.save app-1 terminated/manually_killed missing",
       "runtime.destroy app-1",
       "files.removeTree /data/launch/app-1/launch-1",
       "runtime.create app-1",
@@ -238,29 +239,30 @@ describe("a restore whose step fails", () => {
     expect(world.log).not.toContain("workspace.undoCreate app-1");
   });
 
-  test("after the runtime is up ends it again, parks the row, and never touches the worktree", async () => {
+  test("after the runtime is up ends it again, leaves the row ended, and never touches the worktree", async () => {
     const world = await aKilledWorld();
+    const before = world.row(ID).lifecycle.session;
     let saves = 0;
     const store = {
       ...world.deps.store,
       save(...args: Parameters<World["deps"]["store"]["save"]>) {
         saves += 1;
-        if (saves === 3) throw boom;
+        if (saves === 4) throw boom;
         return world.deps.store.save(...args);
       },
     };
     const options = { fresh: false, settings: world.settings };
     await expect(restoreSession({ ...world.deps, store }, ID, options)).rejects.toBe(boom);
-    expect(world.log.slice(5)).toEqual([
+    expect(world.log.slice(6)).toEqual([
       "runtime.create app-1",
       "store.save app-1 not_started/spawn_requested unknown",
-      "store.save app-1 terminated/error_in_process exited",
       "runtime.destroy app-1",
       "files.removeTree /data/launch/app-1/launch-2",
     ]);
     expect(world.runtime.sessions()).toEqual([]);
     expect(world.workspace.exists(PATH)).toBe(true);
-    expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
+    expect(world.row(ID).lifecycle.session).toEqual(before);
+    expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();
   });
 
   test("can be tried again", async () => {

@@ -1,0 +1,86 @@
+import { toJson } from "../domain/canonical-json.ts";
+import { dataLayout } from "../domain/data-layout.ts";
+import { errorMessage } from "../domain/errors.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
+import type { LeasedOperation } from "../domain/operation.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import type { SessionDeps } from "./deps.ts";
+import { lifecycleManager } from "./lifecycle-manager.ts";
+import { crossing } from "./operations/crossing.ts";
+import { operationLedger } from "./operations/ledger.ts";
+import { runtimeTarget, workspaceRef } from "./session-refs.ts";
+import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
+
+/** Whether there may be something to free. */
+export function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
+  return isTerminal(lifecycle) && metadata.workspaceFreedAtMs === null;
+}
+
+/** What became of one worktree: `refusal` when it stays, `trouble` when not all went well. */
+export interface Freed {
+  readonly refusal: unknown;
+  readonly trouble: string | null;
+}
+
+/**
+ * Frees the worktree of one terminated session and completes the operation; a worktree that is refused
+ * completes it, too. Each step may be repeated.
+ *
+ * @throws AoError as `Workspace.destroy` but for a refusal.
+ */
+export async function finishCleanup(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  record: SessionRecord,
+): Promise<Freed> {
+  const trouble = await removeDeadRuntime(deps, record);
+  const refusal = await freeWorkspace(deps, record);
+  if (refusal === null) {
+    const folder = dataLayout(deps.dataDir).launchDir(record.id);
+    await crossing(deps, "cleanup.launch.remove", () => deps.files.removeTree(folder));
+  }
+  const result =
+    refusal === null ? { freed: true, trouble } : { freed: false, why: describeRefusal(refusal) };
+  await crossing(deps, "cleanup.complete", () =>
+    operationLedger(deps).complete(held, toJson(result), (store) => {
+      if (refusal === null) lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id);
+    }),
+  );
+  return { refusal, trouble };
+}
+
+/**
+ * Carries on a cleanup that its process left.
+ *
+ * @throws AoError as `finishCleanup`; it may be tried again then.
+ */
+export async function recoverCleanup(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  const record = held.sessionId === null ? undefined : deps.store.get(held.sessionId);
+  if (record !== undefined && isCandidate(record)) {
+    await finishCleanup(deps, held, record);
+    return;
+  }
+  await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, { freed: false }));
+}
+
+/** Best effort, as its agent was seen dead: the worktree does not depend on it. Returns what went wrong. */
+async function removeDeadRuntime(deps: SessionDeps, record: SessionRecord): Promise<string | null> {
+  const target = runtimeTarget(record);
+  if (target === undefined) return null;
+  try {
+    await crossing(deps, "cleanup.runtime.destroy", () => deps.runtime.destroy(target));
+    return null;
+  } catch (error) {
+    return `its worktree was freed, its runtime could not be removed: ${errorMessage(error)}`;
+  }
+}
+
+async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<unknown> {
+  try {
+    await crossing(deps, "cleanup.workspace.destroy", () => deps.workspace.destroy(workspaceRef(record)));
+    return null;
+  } catch (error) {
+    if (isRefusal(error)) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
+import { dataLayout } from "../domain/data-layout.ts";
+import { AoError, type AoErrorCode, EXIT_CODES, isAoError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import type { OnStep, SessionDeps } from "./deps.ts";
+import { lifecycleManager } from "./lifecycle-manager.ts";
+import { crossing } from "./operations/crossing.ts";
+import { operationLedger } from "./operations/ledger.ts";
+import { requireSession, runtimeTarget, sessionNotFound, workspaceRef } from "./session-refs.ts";
+import { describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
+
+export interface KillResult {
+  readonly id: SessionId;
+  /** There is no worktree of this session any more. */
+  readonly workspaceFreed: boolean;
+  readonly alreadyTerminated: boolean;
+  readonly salvageRef: null;
+  /** Where the worktree still is; `null` when it was freed. */
+  readonly workspacePath: string | null;
+}
+
+/** What a kill came to; `refusal` says why a worktree stays that was to be freed. */
+export interface KillOutcome {
+  readonly result: KillResult;
+  readonly refusal: AoError | null;
+}
+
+/** The session of an operation that works on one. @throws AoError session_not_found */
+function sessionOf(deps: SessionDeps, { sessionId }: LeasedOperation): SessionRecord {
+  if (sessionId === null) throw sessionNotFound("");
+  return requireSession(deps, sessionId);
+}
+
+/**
+ * Everything of a kill after its intent is on record: ends the agent, frees the worktree, removes the launch
+ * files, completes the operation. Each step may be repeated.
+ *
+ * @throws AoError as `Runtime.destroy`, and as `Workspace.destroy` but for a refusal.
+ */
+export async function finishKill(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  onStep?: OnStep,
+): Promise<KillOutcome> {
+  const record = sessionOf(deps, held);
+  const { keepWorktree, alreadyTerminated } = orderOf(held);
+  onStep?.("ending agent");
+  const target = runtimeTarget(record);
+  if (target !== undefined) await crossing(deps, "kill.runtime.destroy", () => deps.runtime.destroy(target));
+
+  if (!keepWorktree) onStep?.("freeing worktree");
+  const refusal = keepWorktree ? null : await freeWorkspace(deps, record);
+  const launchDir = dataLayout(deps.dataDir).launchDir(record.id);
+  await crossing(deps, "kill.launch.remove", () => deps.files.removeTree(launchDir));
+  const workspaceFreed = !keepWorktree && refusal === null;
+  const result = killResult(record, { workspaceFreed, alreadyTerminated });
+  const outcome = {
+    result,
+    refusal: refusal === null || alreadyTerminated ? null : refusedError(refusal, result),
+  };
+  await completeKill(deps, held, outcome);
+  return outcome;
+}
+
+/** The result of a kill that was carried out before. */
+export function killOutcomeOf({ id, state }: Operation<CompletedState>): KillOutcome {
+  const { refusal = null, ...result } = jsonMembers(state.result) ?? {};
+  if (typeof result["id"] !== "string") {
+    throw new AoError("store_corrupt", `operation ${id} cannot be read (state.result)`, {
+      hint: "ao doctor",
+    });
+  }
+  return { result: result as unknown as KillResult, refusal: refusal === null ? null : errorOf(refusal) };
+}
+
+export function killResult(
+  { id, metadata }: SessionRecord,
+  state: Pick<KillResult, "workspaceFreed" | "alreadyTerminated">,
+): KillResult {
+  const workspacePath = state.workspaceFreed ? null : metadata.workspacePath;
+  return { id, ...state, salvageRef: null, workspacePath };
+}
+
+function orderOf({ input, progress }: LeasedOperation) {
+  return {
+    keepWorktree: jsonMembers(input)?.["keepWorktree"] === true,
+    alreadyTerminated: jsonMembers(progress)?.["alreadyTerminated"] === true,
+  };
+}
+
+/** Returns the refusal of a worktree that has to stay, `null` when it is gone. */
+async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<AoError | null> {
+  if (record.metadata.workspacePath === "") return null;
+  try {
+    await crossing(deps, "kill.workspace.destroy", () => deps.workspace.destroy(workspaceRef(record)));
+    return null;
+  } catch (error) {
+    if (isRefusal(error)) return error;
+    throw isAoError(error) ? stoppedError(error, record) : error;
+  }
+}
+
+async function completeKill(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  { result, refusal }: KillOutcome,
+): Promise<void> {
+  const stored = toJson({ ...result, refusal: refusal === null ? null : errorJson(refusal) });
+  await crossing(deps, "kill.complete", () =>
+    operationLedger(deps).complete(held, stored, (store) => {
+      if (result.workspaceFreed) lifecycleManager({ ...deps, store }).onWorkspaceFreed(result.id);
+    }),
+  );
+}
+
+function errorJson({ code, message, hint, details }: AoError) {
+  return { code, message, hint, details };
+}
+
+function errorOf(refusal: JsonValue): AoError {
+  const { code, message, hint, details } = jsonMembers(refusal) ?? {};
+  return new AoError(isCode(code) ? code : "internal", String(message), {
+    ...(typeof hint === "string" && { hint }),
+    details: jsonMembers(details ?? null) ?? {},
+  });
+}
+
+function isCode(text: JsonValue | undefined): text is AoErrorCode {
+  return typeof text === "string" && Object.hasOwn(EXIT_CODES, text);
+}
+
+function refusedError(refusal: AoError, result: KillResult): AoError {
+  const { id, workspacePath } = result;
+  const why = describeRefusal(refusal);
+  return new AoError(refusal.code, `session ${id} was terminated, its worktree stays: ${why}`, {
+    hint: `commit and push what counts in ${workspacePath}, then: ao kill ${id}`,
+    details: { ...refusal.details, ...result, findings: findingsIn(refusal) },
+    cause: refusal,
+  });
+}
+
+/** The worktree could not be judged: the session is over all the same, and the error says so. */
+function stoppedError(error: AoError, { id, metadata }: SessionRecord): AoError {
+  const { workspacePath } = metadata;
+  return new AoError(error.code, `session ${id} was terminated, its worktree stays: ${error.message}`, {
+    hint: error.hint ?? `try again: ao kill ${id}`,
+    details: { ...error.details, id, workspaceFreed: false, workspacePath },
+    cause: error,
+  });
+}

@@ -1,0 +1,49 @@
+import { assertNever } from "../../domain/assert-never.ts";
+import type { LeasedOperation, Operation } from "../../domain/operation.ts";
+import { recoverCleanup } from "../cleanup-steps.ts";
+import type { SessionDeps } from "../deps.ts";
+import { finishKill } from "../kill-steps.ts";
+import { operationLedger } from "../operations/ledger.ts";
+import type { TakeOverError } from "../operations/take-over.ts";
+import { recoverRestore } from "../restore-steps.ts";
+import { recoverSpawn } from "../spawn-steps.ts";
+import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } from "./recovery.ts";
+
+/**
+ * Takes over the operations of processes that are gone, each on its own: forward where that is safe, else
+ * back. One look into the store when there are none. What another process holds is left alone.
+ */
+export async function recoverOperations(deps: SessionDeps): Promise<Recovery> {
+  const { taken, errors } = await operationLedger(deps).takeOver((held) => carryOn(deps, held));
+  return { operations: taken.map(recovered), errors: errors.map(recoveryError) };
+}
+
+function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  switch (held.kind) {
+    case "spawn":
+      return recoverSpawn(deps, held);
+    case "kill":
+      return finishKill(deps, held).then(() => undefined);
+    case "restore":
+      return recoverRestore(deps, held);
+    case "cleanup":
+      return recoverCleanup(deps, held);
+    default:
+      return assertNever(held.kind);
+  }
+}
+
+function recovered({ id, kind, sessionId, state }: Operation): RecoveredOperation {
+  return { id, kind, sessionId, outcome: outcomeOf(state.kind) };
+}
+
+function outcomeOf(state: Operation["state"]["kind"]): RecoveryOutcome {
+  if (state === "completed") return "finished";
+  return state === "failed" ? "undone" : "left";
+}
+
+function recoveryError({ operationId, sessionId, kind, code, message }: TakeOverError): RecoveryError {
+  const subject =
+    kind === null || sessionId === null ? `operation ${operationId}` : `${kind} of ${sessionId}`;
+  return { subject, code, message };
+}

@@ -1,0 +1,39 @@
+import { toJson } from "../../domain/canonical-json.ts";
+import { AoError } from "../../domain/errors.ts";
+import type { LeasedOperation } from "../../domain/operation.ts";
+import type { SessionDeps } from "../deps.ts";
+import { crossing } from "../operations/crossing.ts";
+import { operationLedger } from "../operations/ledger.ts";
+import { asLeftover, type FailedStep, takeBack, type UndoStep } from "../undo.ts";
+import { isRefusal } from "../workspace-refusal.ts";
+
+/**
+ * Takes back what the steps of a dead process have left. What holds work stays, and is told in the result.
+ *
+ * @throws what kept a step from being taken back now, so that it is tried again.
+ */
+export async function takeBackLeft(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  steps: readonly UndoStep[],
+): Promise<void> {
+  const cause = new AoError("interrupted", `${held.kind} was broken off`);
+  const failed = await takeBack(steps, cause);
+  const passing = failed.find(({ error }) => !isRefusal(error));
+  if (passing !== undefined) throw passing.error;
+  await failUndone(deps, held, failed);
+}
+
+/** Ends an operation of which nothing is left but what holds work. */
+export async function failUndone(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  failed: readonly FailedStep[],
+): Promise<void> {
+  const error = {
+    code: "interrupted",
+    message: "its process ended before it was done, and it was taken back",
+  };
+  const result = failed.length === 0 ? null : { left: failed.map(asLeftover).map(toJson) };
+  await crossing(deps, `${held.kind}.fail`, () => operationLedger(deps).fail(held, { error, result }));
+}

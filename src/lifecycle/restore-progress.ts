@@ -1,0 +1,33 @@
+import { type JsonValue, toJson } from "../domain/canonical-json.ts";
+import type { LaunchId } from "../domain/ids.ts";
+import type { Operation } from "../domain/operation.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
+import { requireMembers } from "./operations/progress-members.ts";
+
+/** What the steps of a restore have left behind; there is none before the worktree is planned. */
+export interface RestoreProgress {
+  readonly ref: WorkspaceRef;
+  /** `null` when the worktree stood before: then it is not this restore's to remove. */
+  readonly plan: WorkspacePlan | null;
+  readonly launchId: LaunchId;
+  readonly agentSessionId: string | null;
+  /** `null` until the worktree is there. No agent of this launch ever ran before. */
+  readonly created: CreatedWorkspace | null;
+  /** The restore has failed and is being taken back. */
+  readonly undoing?: boolean;
+}
+
+/** As the ledger keeps it. */
+export function restoreProgressJson(progress: RestoreProgress): JsonValue {
+  return toJson(progress);
+}
+
+/**
+ * The progress of a restore; `null` when nothing was made yet.
+ *
+ * @throws AoError store_corrupt when it is something else.
+ */
+export function parseRestoreProgress(operation: Operation): RestoreProgress | null {
+  if (operation.progress === null) return null;
+  return requireMembers(operation, ["ref"]) as unknown as RestoreProgress;
+}

@@ -1,0 +1,77 @@
+import { AoError } from "../domain/errors.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
+import type { LeasedOperation } from "../domain/operation.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
+import type { SessionDeps } from "./deps.ts";
+import { launchDir } from "./launch-agent.ts";
+import { lifecycleManager } from "./lifecycle-manager.ts";
+import { crossing } from "./operations/crossing.ts";
+import { operationLedger } from "./operations/ledger.ts";
+import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
+import { parseRestoreProgress, type RestoreProgress } from "./restore-progress.ts";
+import { startedBy } from "./spawn-steps.ts";
+import type { UndoStep } from "./undo.ts";
+import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+
+/** The last step of a restore: the row is open again, and its start complete, when the operation is. */
+export async function completeRestored(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  { progress, started }: { readonly progress: RestoreProgress; readonly started: StartedRuntime },
+): Promise<SessionRecord> {
+  const { ref, launchId, agentSessionId, created } = progress;
+  const patch = {
+    ...{ launchId, agentSessionId },
+    workspacePath: created?.path ?? ref.path,
+    runtime: started.handle,
+    process: started.process,
+  };
+  let restored: SessionRecord | undefined;
+  const result = { launchId, warnings: created?.warnings ?? [] };
+  await crossing(deps, "restore.complete", () =>
+    operationLedger(deps).complete(held, result, (store) => {
+      const manager = lifecycleManager({ ...deps, store });
+      manager.onRestoreInitiated(ref.sessionId, patch);
+      restored = manager.onSpawnCompleted(ref.sessionId, started);
+    }),
+  );
+  if (restored !== undefined) return restored;
+  throw new AoError("internal", `session ${ref.sessionId} was not opened`);
+}
+
+/**
+ * Carries on a restore that its process left: to its end when the agent runs, else back.
+ *
+ * @throws AoError when it could not be looked at or taken back now; it may be tried again then.
+ */
+export async function recoverRestore(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  const progress = parseRestoreProgress(held);
+  if (progress === null) return failUndone(deps, held, []);
+  const { ref, launchId, undoing } = progress;
+  const found = await deps.runtime.find(ref.sessionId, launchId);
+  const row = deps.store.get(ref.sessionId);
+  const mayFinish = undoing !== true && row !== undefined && isTerminal(row.lifecycle);
+  const started = mayFinish ? startedBy(found) : null;
+  if (started === null) return takeBackLeft(deps, held, stepsLeft(deps, progress, found));
+  await completeRestored(deps, held, { progress, started });
+}
+
+/** Once a runtime was up the worktree is not touched any more: an agent may have worked in it. */
+function stepsLeft(
+  deps: SessionDeps,
+  progress: RestoreProgress,
+  found: MarkedRuntime | undefined,
+): readonly UndoStep[] {
+  const { ref, launchId } = progress;
+  const folder = launchDir(deps.dataDir, ref.sessionId, launchId);
+  const launch = undoLaunch(deps, { sessionId: ref.sessionId, launchId }, folder);
+  return found === undefined
+    ? [...workspaceSteps(deps, progress), launch]
+    : [launch, undoRuntime(deps, found)];
+}
+
+function workspaceSteps(deps: SessionDeps, { ref, plan, created }: RestoreProgress): readonly UndoStep[] {
+  if (plan === null) return [];
+  return [created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, created)];
+}

@@ -1,0 +1,85 @@
+import { dataLayout } from "../domain/data-layout.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
+import type { LeasedOperation } from "../domain/operation.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
+import type { SessionDeps } from "./deps.ts";
+import { lifecycleManager } from "./lifecycle-manager.ts";
+import { crossing } from "./operations/crossing.ts";
+import { operationLedger } from "./operations/ledger.ts";
+import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
+import { parseSpawnProgress, type SpawnProgress, spawnedRecord } from "./spawn-progress.ts";
+import type { UndoStep } from "./undo.ts";
+import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+
+/** Adds the row of a session whose runtime is up, unless it is there. */
+export async function seedSpawned(
+  deps: SessionDeps,
+  progress: SpawnProgress,
+  started: StartedRuntime,
+): Promise<void> {
+  const record = spawnedRecord(progress, started);
+  if (deps.store.get(record.id) !== undefined) return;
+  await crossing(deps, "spawn.row.insert", () => lifecycleManager(deps).onSpawnInitiated(record));
+}
+
+/** The last step of a spawn: the row is complete when the operation is. */
+export async function completeSpawned(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  { progress, started }: { readonly progress: SpawnProgress; readonly started: StartedRuntime },
+): Promise<SessionRecord> {
+  const { id } = progress.seed;
+  let completed: SessionRecord | undefined;
+  const result = { sessionId: id, warnings: progress.created?.warnings ?? [] };
+  await crossing(deps, "spawn.complete", () =>
+    operationLedger(deps).complete(held, result, (store) => {
+      completed = lifecycleManager({ ...deps, store }).onSpawnCompleted(id, started);
+    }),
+  );
+  return completed ?? spawnedRecord(progress, started);
+}
+
+/**
+ * Carries on a spawn that its process left: to its end when the agent runs, else back.
+ *
+ * @throws AoError when it could not be looked at or taken back now; it may be tried again then.
+ */
+export async function recoverSpawn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  const progress = parseSpawnProgress(held);
+  if (progress === null) return failUndone(deps, held, []);
+  const { id, metadata } = progress.seed;
+  const row = deps.store.get(id);
+  const found = progress.created === null ? undefined : await deps.runtime.find(id, metadata.launchId);
+  const started = mayFinish(progress, row) ? startedBy(found) : null;
+  if (started === null) return takeBackLeft(deps, held, stepsLeft(deps, { progress, row, found }));
+  await seedSpawned(deps, progress, started);
+  await completeSpawned(deps, held, { progress, started });
+}
+
+function mayFinish({ undoing }: SpawnProgress, row: SessionRecord | undefined): boolean {
+  return undoing !== true && (row === undefined || !isTerminal(row.lifecycle));
+}
+
+/** A runtime whose agent lives. */
+export function startedBy(found: MarkedRuntime | undefined): StartedRuntime | null {
+  if (found === undefined || found.process === null) return null;
+  return { handle: found.handle, process: found.process };
+}
+
+interface Left {
+  readonly progress: SpawnProgress;
+  readonly row: SessionRecord | undefined;
+  readonly found: MarkedRuntime | undefined;
+}
+
+function stepsLeft(deps: SessionDeps, { progress, row, found }: Left): readonly UndoStep[] {
+  const { ref, plan, created, seed } = progress;
+  const launch = { sessionId: seed.id, launchId: seed.metadata.launchId };
+  return [
+    created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, created),
+    undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(seed.id)),
+    ...(found === undefined ? [] : [undoRuntime(deps, found)]),
+    ...(row === undefined ? [] : [undoRow(deps, seed.id)]),
+  ];
+}
