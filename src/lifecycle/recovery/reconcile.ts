@@ -1,0 +1,78 @@
+import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import { deriveStatus } from "../../domain/status.ts";
+import type { SessionDeps } from "../deps.ts";
+import { observeSessions } from "../observe-sessions.ts";
+import { crossing } from "../operations/crossing.ts";
+import type { ReconcileResult, Transition } from "./reconcile-result.ts";
+import { recoverOperations } from "./recover-operations.ts";
+import type { RecoveryError } from "./recovery.ts";
+import { type UndoneOrphans, undoOrphans } from "./undo-orphans.ts";
+
+interface Observed {
+  readonly observed: number;
+  readonly transitions: readonly Transition[];
+  readonly errors: readonly RecoveryError[];
+}
+
+/**
+ * One tick: takes over what dead processes left, looks at every live session once and saves what it saw,
+ * takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
+ * errors and stops nothing else. A second tick at once changes nothing.
+ *
+ * @throws AoError when the store cannot be used.
+ */
+export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
+  const { operations, errors } = await recoverOperations(deps);
+  const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
+    observe(deps),
+  );
+  const undone = await orError<Omit<UndoneOrphans, "errors">>("orphans", { orphans: [] }, () =>
+    undoOrphans(deps),
+  );
+  const swept = await orError("trash", {}, async () => {
+    await crossing(deps, "reconcile.trash", () => deps.workspace.sweepTrash());
+    return { errors: [] };
+  });
+  return {
+    observed: seen.observed,
+    transitions: seen.transitions,
+    operations,
+    orphans: undone.orphans,
+    errors: [...errors, ...seen.errors, ...undone.errors, ...swept.errors],
+  };
+}
+
+async function observe(deps: SessionDeps): Promise<Observed> {
+  const before = new Map(deps.store.list().map((record) => [record.id, record]));
+  const { sessions, lookFailures } = await observeSessions(deps);
+  return {
+    observed: sessions.filter(({ id }) => isLive(before.get(id))).length,
+    transitions: sessions.flatMap((record) => transitionOf(before.get(record.id), record) ?? []),
+    errors: lookFailures.map((message) => ({ subject: "runtime", code: "runtime_unavailable", message })),
+  };
+}
+
+function isLive(record: SessionRecord | undefined): boolean {
+  return record !== undefined && !isTerminal(record.lifecycle);
+}
+
+function transitionOf(before: SessionRecord | undefined, after: SessionRecord): Transition | null {
+  if (before === undefined) return null;
+  const [from, to] = [deriveStatus(before.lifecycle), deriveStatus(after.lifecycle)];
+  return from === to ? null : { id: after.id, from, to, reason: after.lifecycle.session.reason };
+}
+
+async function orError<Result extends object>(
+  subject: string,
+  otherwise: Result,
+  work: () => Promise<Result & { readonly errors: readonly RecoveryError[] }>,
+): Promise<Result & { readonly errors: readonly RecoveryError[] }> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = isAoError(error) ? error.code : "internal";
+    return { ...otherwise, errors: [{ subject, code, message: errorMessage(error) }] };
+  }
+}

@@ -1,0 +1,117 @@
+import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import type { MarkedRuntime } from "../../ports/runtime.ts";
+import type { MarkedWorkspace } from "../../ports/workspace.ts";
+import type { SessionDeps } from "../deps.ts";
+import { beginOnce } from "../operations/begin-once.ts";
+import { carryOut } from "../operations/carry-out.ts";
+import { crossing } from "../operations/crossing.ts";
+import { operationLedger } from "../operations/ledger.ts";
+import { describeFindings, describeRefusal, isRefusal } from "../workspace-refusal.ts";
+import { findOrphans, runtimeOrphan, workspaceOrphan } from "./find-orphans.ts";
+import type { Orphan } from "./reconcile-result.ts";
+import type { RecoveryError } from "./recovery.ts";
+
+export interface UndoneOrphans {
+  readonly orphans: readonly Orphan[];
+  readonly errors: readonly RecoveryError[];
+}
+
+/**
+ * Takes away what has our marks, no owner, and nothing to lose in it; names the rest. Each on its own.
+ *
+ * @throws AoError as `findOrphans`; nothing was changed then.
+ */
+export async function undoOrphans(deps: SessionDeps): Promise<UndoneOrphans> {
+  const { runtimes, workspaces } = await findOrphans(deps);
+  const orphans: Orphan[] = [];
+  const errors: RecoveryError[] = [];
+  const kept = new Set<string>();
+  for (const runtime of runtimes) {
+    const orphan = await settle(errors, `runtime of ${runtime.sessionId}`, () => undoRuntime(deps, runtime));
+    if (orphan?.action !== "undone") kept.add(runtime.sessionId);
+    if (orphan !== null) orphans.push(orphan);
+  }
+  for (const workspace of workspaces) {
+    if (kept.has(workspace.ref.sessionId)) {
+      orphans.push(workspaceOrphan(workspace, { action: "kept", detail: "its runtime is still there" }));
+      continue;
+    }
+    const orphan = await settle(errors, `worktree ${workspace.ref.path}`, () =>
+      undoWorkspace(deps, workspace),
+    );
+    if (orphan !== null) orphans.push(orphan);
+  }
+  return { orphans, errors };
+}
+
+async function settle(
+  errors: RecoveryError[],
+  subject: string,
+  undo: () => Promise<Orphan | null>,
+): Promise<Orphan | null> {
+  try {
+    return await undo();
+  } catch (error) {
+    // Another process has taken it up meanwhile: then it is no orphan.
+    if (isAoError(error, "operation_in_progress")) return null;
+    errors.push({ subject, code: isAoError(error) ? error.code : "internal", message: errorMessage(error) });
+    return null;
+  }
+}
+
+/** An agent of which nothing at all is recorded is left running: the records may be what is lost. */
+async function undoRuntime(deps: SessionDeps, runtime: MarkedRuntime): Promise<Orphan> {
+  const { sessionId, process } = runtime;
+  if (process !== null && !isKnown(deps, runtime)) {
+    const detail = `its agent runs as process ${process.pid}, and nothing is recorded of ${sessionId}`;
+    return runtimeOrphan(runtime, { action: "kept", detail });
+  }
+  await crossing(deps, "reconcile.runtime.destroy", () => deps.runtime.destroy(runtime));
+  return runtimeOrphan(runtime, { action: "undone", detail: "no session has it" });
+}
+
+function isKnown({ store, operations }: SessionDeps, { sessionId }: MarkedRuntime): boolean {
+  const { operations: ended, unreadable } = operations.ofSession(sessionId, 1);
+  return store.get(sessionId) !== undefined || ended.length + unreadable.length > 0;
+}
+
+async function undoWorkspace(deps: SessionDeps, workspace: MarkedWorkspace): Promise<Orphan | null> {
+  const refusal = await refusalOf(deps, workspace);
+  if (refusal !== null) return workspaceOrphan(workspace, { action: "kept", detail: refusal });
+  const begun = await beginOnce(deps, intentOf(deps, workspace), () => refuseOwned(deps, workspace));
+  if (begun.kind !== "begun") return null;
+  const held = begun.operation;
+  return carryOut(deps, held, async () => {
+    await crossing(deps, "reconcile.workspace.destroy", () => deps.workspace.destroy(workspace.ref));
+    await crossing(deps, "reconcile.complete", () => operationLedger(deps).complete(held, { freed: true }));
+    return workspaceOrphan(workspace, { action: "undone", detail: "it held nothing to lose" });
+  });
+}
+
+/** Why it has to stay; `null` when nothing would be lost. */
+async function refusalOf({ workspace }: SessionDeps, { ref, flaw }: MarkedWorkspace): Promise<string | null> {
+  if (flaw !== null) return flaw;
+  try {
+    const findings = await workspace.inspect(ref);
+    return findings.length === 0 ? null : describeFindings(findings);
+  } catch (error) {
+    if (isRefusal(error)) return describeRefusal(error);
+    throw error;
+  }
+}
+
+function intentOf({ ids }: SessionDeps, { ref }: MarkedWorkspace) {
+  const { projectId, sessionId } = ref;
+  return {
+    ...({ kind: "cleanup", projectId, sessionId, identifyingSessionId: sessionId } as const),
+    ...{ subject: ids.uuid(), input: { orphan: ref.path }, progress: null },
+  };
+}
+
+function refuseOwned(deps: SessionDeps, workspace: MarkedWorkspace): void {
+  const { ref } = workspace;
+  const isOwned = deps.store
+    .list()
+    .some(({ id, metadata }) => id === ref.sessionId && metadata.workspaceFreedAtMs === null);
+  if (isOwned) throw new AoError("operation_in_progress", `worktree ${ref.path} was taken up meanwhile`);
+}
