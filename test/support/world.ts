@@ -4,7 +4,7 @@ import { type MemoryFiles, memoryFiles } from "../../src/adapters/memory/files.t
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
 import { type MemoryMessenger, memoryMessenger } from "../../src/adapters/memory/messenger.ts";
-import { memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
+import { type MemoryProcessTable, memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
 import { memoryPrograms } from "../../src/adapters/memory/programs.ts";
 import { type MemoryRepositories, memoryRepositories } from "../../src/adapters/memory/repositories.ts";
 import { type MemoryRun, type MemoryRuntime, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
@@ -49,11 +49,14 @@ export interface World {
   readonly agent: MemoryAgent;
   readonly clock: MemoryClock;
   readonly files: MemoryFiles;
+  readonly processes: MemoryProcessTable;
   /** Registered, repository at `/repo/app`. */
   readonly project: Project;
   readonly settings: ProjectSettings;
   /** The next call of `point` throws `error` and changes nothing. */
   failNext(point: FaultPoint, error: Error): void;
+  /** Takes back what `failNext` was told and nothing met. */
+  heal(): void;
   /** The row of a session; a test for one that has none fails. */
   row(id: SessionId): SessionRecord;
   spawn(overrides?: Partial<SpawnRequest>): Promise<SessionRecord>;
@@ -109,9 +112,10 @@ export function aWorld(options: WorldOptions = {}): World {
   };
   const row = (id: SessionId) => mustHave(store.get(id), id);
   return {
-    ...{ deps, log, runtime, workspace, messenger, repositories, agent, clock, files, project },
+    ...{ deps, log, runtime, workspace, messenger, repositories, agent, clock, files, processes, project },
     settings: NO_SETTINGS,
     failNext: (point, error) => void faults.set(point, [...(faults.get(point) ?? []), error]),
+    heal: () => faults.clear(),
     row,
     async spawn(overrides = {}) {
       const { record } = await spawnSession(deps, aSpawnRequest(project, overrides));
