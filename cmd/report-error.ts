@@ -12,10 +12,21 @@ function fromCommander(error: CommanderError): AoError {
   return new AoError("usage", first, { hint, cause: error });
 }
 
+/** A signal came while it was done: what failed, what is left and what to do about it is told all the same. */
+function asInterrupted(error: unknown): AoError {
+  if (isAoError(error, "interrupted")) return error;
+  const { code, message, hint, details } = toAoError(error);
+  return new AoError("interrupted", `interrupted: ${message}`, {
+    ...(hint !== null && { hint }),
+    details: { ...details, code },
+    cause: error,
+  });
+}
+
 /** Any thrown thing as the error that is shown for it. */
 export function toAoError(error: unknown, interrupted = false): AoError {
   if (error instanceof CommanderError) return fromCommander(error);
-  if (interrupted) return new AoError("interrupted", `interrupted: ${errorMessage(error)}`, { cause: error });
+  if (interrupted) return asInterrupted(error);
   if (isAoError(error)) return error;
   return new AoError("internal", `unexpected failure: ${errorMessage(error)}`, {
     hint: "run it again with AO_DEBUG=1 and report the stack trace",

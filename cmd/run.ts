@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import type { OpenAo } from "../src/compose.ts";
+import { EXIT_CODES } from "../src/domain/errors.ts";
 import { painter } from "./color.ts";
 import type { Io } from "./io.ts";
 import { runProgram } from "./program.ts";
@@ -12,12 +13,14 @@ export function wantsJson(argv: readonly string[]): boolean {
 }
 
 /**
- * Runs one command line, prints its error if it has one, and returns the exit code. Never rejects: this
- * is the one place that catches for good.
+ * Runs one command line, prints its error if it has one, and returns the exit code. A command that finished
+ * after a signal is 130 as well, so that a shell's loop ends with it. Never rejects: this is the one place
+ * that catches for good.
  */
 export async function run(argv: readonly string[], io: Io, openAo: OpenAo): Promise<number> {
   try {
-    return await runProgram(argv, { io, openAo });
+    const exitCode = await runProgram(argv, { io, openAo });
+    return io.interruption.signal.aborted ? EXIT_CODES.interrupted : exitCode;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     const paint = painter({ env: io.env, stream: io.stderr, off: argv.includes("--no-color") });

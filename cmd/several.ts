@@ -30,12 +30,16 @@ export async function forEachOf<Id extends string, Result>(
   return { results, failures };
 }
 
-/** Several failures as one error: code and exit code of the worst, all of them in `details.failures`. */
-export function worstOf(failures: readonly Failure[], total: number): AoError {
+/**
+ * Several failures as one error: code and exit code of the worst, all of them in `details.failures`, and what
+ * worked in `details.results`.
+ */
+export function worstOf({ results, failures }: Outcome<unknown>): AoError {
   const bySeverity = [...failures].sort((a, b) => EXIT_CODES[b.error.code] - EXIT_CODES[a.error.code]);
   const code = bySeverity[0]?.error.code ?? "internal";
+  const total = results.length + failures.length;
   return new AoError(code, `${failures.length} of ${total} sessions failed`, {
     hint: "the others are done; run it again for these alone",
-    details: { failures: failures.map(({ id, error }) => ({ id, ...errorJson(error) })) },
+    details: { results, failures: failures.map(({ id, error }) => ({ id, ...errorJson(error) })) },
   });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
+import { isAoError } from "../../src/domain/errors.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import type { Agent } from "../../src/ports/agent.ts";
 import type { ToolCheck } from "../../src/ports/tool-check.ts";
@@ -32,9 +33,12 @@ function rowOf(agent: Agent, check: ToolCheck, defaultAgent: string): AgentRow {
 /** The agent that `ao spawn` would run here. */
 async function defaultAgentOf(ao: Ao): Promise<string> {
   const config = await ao.config();
-  const where = { flag: null, cwd: ao.cwd, config: config.projects, ensure: false } as const;
-  // Without git there is no project here, and that is no matter of this command.
-  const found = await resolveProject(ao.deps, where).catch(() => undefined);
+  const where = { flag: null, cwd: ao.cwd, config: config.projects } as const;
+  const found = await resolveProject(ao.deps, where).catch((error: unknown) => {
+    // Without git there is no project here, and that is no matter of this command.
+    if (isAoError(error, "git_unavailable")) return undefined;
+    throw error;
+  });
   const settings = await config.settingsFor(found?.project ?? null, "worker");
   return settings.agent.value;
 }

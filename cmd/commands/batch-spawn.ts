@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import type { Ao } from "../../src/compose.ts";
-import { type SpawnPlan, spawnPlanned } from "../../src/configured-sessions.ts";
-import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId } from "../../src/domain/user-text.ts";
-import { listSessions } from "../../src/lifecycle/list-sessions.ts";
+import { planBatch, type SkippedIssue } from "../../src/lifecycle/batch-spawn.ts";
+import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -14,36 +12,9 @@ import { sessionJson } from "../session-view.ts";
 import { type Failure, forEachOf } from "../several.ts";
 import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
 
-interface Skipped {
-  readonly issueId: string;
-  readonly reason: "duplicate" | "live_session";
-  readonly sessionId: string | null;
-}
-
-/** Issue ids are compared without regard to case, as trackers do. */
-const keyOf = (issue: string) => issue.toLowerCase();
-
-async function liveIssues(ao: Ao, plan: SpawnPlan): Promise<ReadonlyMap<string, string>> {
-  const { sessions } = await listSessions(ao.deps, { projectId: plan.project.id, stored: false });
-  const live = sessions.filter(({ lifecycle }) => !isTerminal(lifecycle));
-  return new Map(live.flatMap(({ issueId, id }) => (issueId === null ? [] : [[keyOf(issueId), id]])));
-}
-
-function split(issues: readonly string[], live: ReadonlyMap<string, string>) {
-  const wanted = new Map<string, string>();
-  const skipped: Skipped[] = [];
-  for (const issueId of issues) {
-    const sessionId = live.get(keyOf(issueId)) ?? null;
-    if (sessionId !== null) skipped.push({ issueId, reason: "live_session", sessionId });
-    else if (wanted.has(keyOf(issueId))) skipped.push({ issueId, reason: "duplicate", sessionId });
-    else wanted.set(keyOf(issueId), issueId);
-  }
-  return { wanted: [...wanted.values()], skipped };
-}
-
 interface Summary {
   readonly created: readonly SessionRecord[];
-  readonly skipped: readonly Skipped[];
+  readonly skipped: readonly SkippedIssue[];
   readonly failed: readonly Failure[];
 }
 
@@ -65,21 +36,16 @@ async function batchSpawn(
   issues: readonly string[],
   flags: SpawnFlags,
 ): Promise<number> {
-  const input = await spawnInput(invocation, flags);
+  const input = { ...(await spawnInput(invocation, flags)), issueId: null, title: null, branch: null };
   const named = issues.map(parseIssueId);
   invocation.hold();
   const { project = null, agent = null } = flags;
-  const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind: "worker" });
-  const { wanted, skipped } = split(named, await liveIssues(ao, plan));
+  const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind: "worker" }, input);
+  const { wanted, skipped } = await planBatch(ao.deps, plan.found.project.id, named);
   const { results: created, failures: failed } = await forEachOf(
     wanted,
     async (issueId) => {
-      const { record, warnings } = await spawnPlanned(ao, plan, {
-        ...input,
-        issueId,
-        title: null,
-        branch: null,
-      });
+      const { record, warnings } = await spawnPlanned(ao, plan, { ...input, issueId });
       for (const warning of warnings) invocation.warn(`${record.id}: ${warning}`);
       return record;
     },

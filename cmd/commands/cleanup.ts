@@ -20,7 +20,7 @@ async function scopeOf(ao: Ao, flags: CleanupFlags): Promise<ProjectId | null> {
   if (flags.allProjects) return null;
   if (flags.project !== undefined) return projectFilter(ao, flags.project);
   const { projects } = await ao.config();
-  const found = await resolveProject(ao.deps, { flag: null, cwd: ao.cwd, config: projects, ensure: false });
+  const found = await resolveProject(ao.deps, { flag: null, cwd: ao.cwd, config: projects });
   return found?.project.id ?? null;
 }
 
@@ -39,7 +39,8 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   const projectId = await scopeOf(ao, flags);
   const { dryRun } = flags;
   const onStep = invocation.progress.step;
-  const result = await cleanupSessions(ao.deps, { projectId, dryRun, olderThanMs, onStep });
+  const isStopped = invocation.isInterrupted;
+  const result = await cleanupSessions(ao.deps, { projectId, dryRun, olderThanMs, onStep, isStopped });
   await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length + result.skipped.length + result.errors.length === 0) {

@@ -42,7 +42,7 @@ function textOf(value: unknown): string {
 }
 
 async function projectHere(ao: Ao, config: Config, flag: string | undefined): Promise<Project | null> {
-  const where = { flag: flag ?? null, cwd: ao.cwd, config: config.projects, ensure: false } as const;
+  const where = { flag: flag ?? null, cwd: ao.cwd, config: config.projects } as const;
   return (await resolveProject(ao.deps, where))?.project ?? null;
 }
 

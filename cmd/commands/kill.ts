@@ -37,13 +37,11 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
     await invocation.print(result, () => [lineOf(result)]);
     return undefined;
   }
-  const { results, failures } = await forEachOf(
-    ids,
-    (id) => killSession(ao.deps, id, options),
-    invocation.isInterrupted,
-  );
-  await invocation.print(results, () => results.map(lineOf));
-  if (failures.length > 0) throw worstOf(failures, ids.length);
+  const outcome = await forEachOf(ids, (id) => killSession(ao.deps, id, options), invocation.isInterrupted);
+  const { results, failures } = outcome;
+  // A script that gets an error finds the results in it, and nothing on stdout.
+  if (failures.length === 0 || !invocation.json) await invocation.print(results, () => results.map(lineOf));
+  if (failures.length > 0) throw worstOf(outcome);
   return undefined;
 }
 
@@ -55,8 +53,8 @@ export function killCommand(host: Host): Command {
       purpose: "End sessions: record the intent, stop the agent, then free the worktree",
       more: [
         "A worktree with work in it that git could not give back stays, and the exit code is 4.",
-        "With several sessions the result is a list of those that worked; the exit code and the one error",
-        "are those of the worst failure, with all of them in its details.",
+        "With several sessions the result is a list. When some fail, the exit code and the one error are those",
+        "of the worst failure; its details hold all failures, and the results of those that worked.",
       ].join("\n"),
       examples: [
         ["ao kill app-7", "end one session; its branch and commits stay"],

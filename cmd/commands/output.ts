@@ -3,7 +3,7 @@ import type { Ao } from "../../src/compose.ts";
 import { isAoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
-import { captureOutput } from "../../src/lifecycle/capture-output.ts";
+import { captureOutput, hasEnded } from "../../src/lifecycle/capture-output.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { countFlag, jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -26,19 +26,31 @@ interface Following {
   readonly write: (lines: readonly string[]) => void;
 }
 
-/** Prints what comes until the session's terminal is gone or nobody reads any more. */
-async function follow({ ao, id, count, isClosed, write }: Following): Promise<void> {
-  let before: readonly string[] = [];
-  while (!isClosed()) {
-    try {
-      const after = await captureOutput(ao.deps, id, count);
-      write(newLines(before, after));
-      before = after;
-    } catch (error) {
-      if (isAoError(error, "not_running") && before.length > 0) return;
-      throw error;
-    }
-    await ao.deps.clock.sleep(FOLLOW_EVERY_MS);
+/** What the screen shows; `undefined` once a terminal that was there is gone. */
+async function screenOf(
+  { ao, id, count }: Following,
+  wasThere: boolean,
+): Promise<readonly string[] | undefined> {
+  try {
+    return await captureOutput(ao.deps, id, count);
+  } catch (error) {
+    if (wasThere && isAoError(error, "not_running")) return undefined;
+    throw error;
+  }
+}
+
+/** Prints what comes until the session's agent is gone or nobody reads any more. */
+async function follow(following: Following): Promise<void> {
+  const { ao, id, isClosed, write } = following;
+  let before: readonly string[] | undefined;
+  for (let isOver = false; !isOver && !isClosed(); ) {
+    // Looked at before the screen is read: the last words of an agent are printed, too.
+    isOver = await hasEnded(ao.deps, id);
+    const after = await screenOf(following, before !== undefined);
+    if (after === undefined) return;
+    write(newLines(before ?? [], after));
+    before = after;
+    if (!isOver) await ao.deps.clock.sleep(FOLLOW_EVERY_MS);
   }
 }
 
@@ -66,7 +78,7 @@ export function outputCommand(host: Host): Command {
     .command({
       usage: "output <session>",
       purpose: "Print what a session's terminal shows",
-      more: "With --follow it prints what comes until the session ends; a screen that is drawn anew is printed anew.",
+      more: "With --follow it prints what comes until the agent ends; a screen that is drawn anew is printed anew.",
       examples: [
         ["ao output app-7 -n 40", "the last 40 lines"],
         ["ao output app-7 -f", "keep watching without attaching"],

@@ -36,14 +36,17 @@ function linesOf(project: Project, invocation: Invocation): readonly string[] {
 }
 
 async function add(invocation: Invocation, path: string, flags: AddFlags): Promise<undefined> {
-  const ao = await invocation.open("create");
-  const project = await addProject(ao.deps, {
+  const request = {
     path: resolve(invocation.io.cwd, path),
     id: flags.id ?? null,
     name: flags.name ?? null,
     prefix: flags.prefix ?? null,
     defaultBranch: flags.defaultBranch ?? null,
-  });
+  };
+  const ao = await invocation.open("existing");
+  const tried = await addProject(ao.deps, request);
+  // A store that is not there yet forgets it; it is made only for what can be expected to be taken.
+  const project = ao.isNew ? await addProject((await invocation.open("create")).deps, request) : tried;
   await invocation.print(projectJson(project), () => linesOf(project, invocation));
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { restoreConfigured } from "../../src/configured-sessions.ts";
 import { printable } from "../../src/domain/printable.ts";
+import { restoreConfigured } from "../../src/lifecycle/configured-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";

@@ -9,7 +9,13 @@ import type { Invocation } from "../invocation.ts";
 import { quoted } from "../quote.ts";
 import { sessionJson } from "../session-view.ts";
 
-function linesOf(session: SessionJson, invocation: Invocation): readonly string[] {
+/** What only `show` tells of a session. */
+interface Shown extends SessionJson {
+  /** What whoever ended it wrote down. */
+  readonly killNote: string | null;
+}
+
+function linesOf(session: Shown, invocation: Invocation): readonly string[] {
   const { lifecycle } = session;
   const reason = lifecycle.session.reason === null ? "" : ` (${lifecycle.session.reason})`;
   const fields: readonly (readonly [string, string | null])[] = [
@@ -28,6 +34,7 @@ function linesOf(session: SessionJson, invocation: Invocation): readonly string[
     ["pull request", session.pr],
     ["created", session.createdAt],
     ["terminated", session.terminatedAt],
+    ["note", session.killNote],
     ["attach", session.runtime?.attach ? session.runtime.attach.map(quoted).join(" ") : null],
   ];
   const known = fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
@@ -40,7 +47,7 @@ function linesOf(session: SessionJson, invocation: Invocation): readonly string[
 async function show(invocation: Invocation, name: string, flags: { readonly stored: boolean }) {
   const ao = await invocation.open("existing");
   const record = await getSession(ao.deps, resolveSessionId(ao.deps, name), flags);
-  const session = sessionJson(ao, record);
+  const session: Shown = { ...sessionJson(ao, record), killNote: record.metadata.killNote };
   // Turns, goals, operations and transcripts are not recorded; readers find their keys all the same.
   const parts = { turns: [], goal: null, operations: [], transcript: null };
   await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));

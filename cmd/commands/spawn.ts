@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { spawnPlanned } from "../../src/configured-sessions.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { SESSION_KINDS, type SessionKind, type SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId, parseTitle } from "../../src/domain/user-text.ts";
+import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
@@ -40,7 +40,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   };
   invocation.hold();
   const { project = null, agent = null, kind } = flags;
-  const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind });
+  const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind }, input);
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
   await invocation.print(sessionJson(ao, record), () => linesOf(record));

@@ -4,6 +4,22 @@ import type { SessionDeps } from "./deps.ts";
 import { requireSession, runtimeTarget } from "./session-refs.ts";
 
 /**
+ * Whether nothing more can come on a session's terminal: its agent was seen gone. A look that failed does
+ * not say so.
+ *
+ * @throws AoError session_not_found
+ */
+export async function hasEnded(
+  deps: Pick<SessionDeps, "store" | "runtime">,
+  id: SessionId,
+): Promise<boolean> {
+  const target = runtimeTarget(requireSession(deps, id));
+  if (target === undefined) return true;
+  const seen = (await deps.runtime.look([target])).get(id)?.runtime.kind;
+  return seen === "exited" || seen === "missing";
+}
+
+/**
  * The last `lines` lines of a session's terminal, oldest first. A dead agent's screen can be read until
  * its runtime is removed.
  *

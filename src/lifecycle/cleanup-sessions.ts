@@ -26,6 +26,8 @@ export interface CleanupOptions {
   /** Least time since termination, in milliseconds; `null` for any. */
   readonly olderThanMs: number | null;
   readonly onStep?: OnStep;
+  /** Asked before each session; those left when it says so are not in the result. */
+  readonly isStopped?: () => boolean;
 }
 
 export interface CleanedSession {
@@ -81,6 +83,7 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
   const pathsInUse = livePaths(deps.store.list());
   const outcomes: (readonly [SessionRecord, Outcome])[] = [];
   for (const record of sessions.filter(isCandidate)) {
+    if (options.isStopped?.() === true) break;
     options.onStep?.(`checking ${record.id}`);
     const context = contextOf(facts, options, { record, pathsInUse });
     outcomes.push([record, await handle(deps, record, { context, dryRun: options.dryRun })]);

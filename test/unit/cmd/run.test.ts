@@ -91,6 +91,66 @@ describe("errors", () => {
   });
 });
 
+describe("a signal while a command holds it back", () => {
+  const interrupted = { interrupted: true };
+
+  test("does not hide what failed, what is left and what to do", async () => {
+    const world = aWorld();
+    const options = { hint: "remove it", details: { left: [{ what: "worktree", where: "/w" }] } };
+    world.failNext("store.insert", new AoError("store_busy", "the store is busy", options));
+    const { exitCode, stderr } = await memoryCli(world, ["spawn", "--json"], interrupted);
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: "interrupted",
+        message: "interrupted: the store is busy",
+        hint: "remove it",
+        details: { left: [{ what: "worktree", where: "/w" }], code: "store_busy" },
+      },
+    });
+  });
+
+  test("is exit 130 for a spawn that finished, its result printed", async () => {
+    const { exitCode, stdout } = await cli(["spawn"], interrupted);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 130,
+      stdout: expect.stringContaining("\nSESSION=app-1\n"),
+    });
+  });
+
+  test("stops a batch before the next issue", async () => {
+    const { exitCode, stdout } = await cli(["batch-spawn", "1", "2", "--json"], interrupted);
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({
+      created: [],
+      failed: [{ error: { code: "interrupted" } }, { error: { code: "interrupted" } }],
+    });
+  });
+
+  test("stops a kill of several before the next one", async () => {
+    const world = aWorld();
+    const first = await world.spawn();
+    const second = await world.spawn({ issueId: "43" });
+    const argv = ["kill", first.id, second.id, "--json"];
+    const { exitCode, stderr } = await memoryCli(world, argv, interrupted);
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "interrupted", details: { results: [] } },
+    });
+    expect(world.row(first.id).terminatedAtMs).toBeNull();
+  });
+
+  test("stops a cleanup before the next session", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    await memoryCli(world, ["kill", id, "--keep-worktree"]);
+    const { exitCode, stdout } = await memoryCli(world, ["cleanup", "--json"], interrupted);
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ cleaned: [], skipped: [], errors: [] });
+    expect(world.row(id).metadata.workspaceFreedAtMs).toBeNull();
+  });
+});
+
 describe("help", () => {
   const commands = [
     "spawn",

@@ -31,6 +31,30 @@ describe("spawn", () => {
     expect((await memoryCli(aWorld(), ["spawn", "--json"], { warnings })).stderr).toBe("");
   });
 
+  test("tells it once, also when this is the first spawn and makes the data directory", async () => {
+    const world = aWorld();
+    const warnings = ["ao.yaml:3: unknown key agnet"];
+    const { exitCode, stderr } = await memoryCli(world, ["spawn"], { warnings, isNew: true });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `warning: ${warnings[0]}\n` });
+  });
+
+  test("registers the project it is the first of, and forgets it again when it fails", async () => {
+    const world = aWorld();
+    world.deps.store.removeProject(world.project.id);
+    world.workspace.failNext("create", new AoError("git_failed", "no luck"));
+    expect((await memoryCli(world, ["spawn"])).exitCode).toBe(1);
+    expect(world.deps.store.projects()).toEqual([]);
+    expect((await memoryCli(world, ["spawn"])).exitCode).toBe(0);
+    expect(world.deps.store.projects()).toMatchObject([{ id: "app", repositoryPath: "/repo/app" }]);
+  });
+
+  test("keeps a project that was registered before it failed", async () => {
+    const world = aWorld();
+    world.workspace.failNext("create", new AoError("git_failed", "no luck"));
+    expect((await memoryCli(world, ["spawn"])).exitCode).toBe(1);
+    expect(world.deps.store.projects()).toEqual([world.project]);
+  });
+
   test("prints each step as a line with --verbose", async () => {
     const { stderr } = await memoryCli(aWorld(), ["spawn", "--verbose"]);
     expect(stderr).toBe("ao: creating worktree\nao: starting agent\n");
@@ -123,14 +147,39 @@ describe("kill", () => {
     expect(stderr).toMatch(/^ao: session app-1 was terminated, its worktree stays: 1 untracked file\nhint: /);
   });
 
-  test("several: a list of those that worked, one error with all failures, the worst exit code", async () => {
+  test("several with a failure: the worst exit code, and one error that holds failures and results", async () => {
     const world = aWorld();
     const ids = [await keep(world), (await world.spawn({ issueId: "43" })).id];
     const { exitCode, stdout, stderr } = await memoryCli(world, ["kill", ...ids, "--json"]);
-    expect(exitCode).toBe(4);
-    expect(JSON.parse(stdout)).toMatchObject([{ id: "app-2", workspaceFreed: true }]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: "workspace_dirty", details: { failures: [{ id: "app-1", code: "workspace_dirty" }] } },
+      error: {
+        code: "workspace_dirty",
+        details: {
+          results: [{ id: "app-2", workspaceFreed: true }],
+          failures: [{ id: "app-1", code: "workspace_dirty" }],
+        },
+      },
+    });
+  });
+
+  test("several with a failure tells a person those that worked as well", async () => {
+    const world = aWorld();
+    const ids = [await keep(world), (await world.spawn({ issueId: "43" })).id];
+    const { exitCode, stdout } = await memoryCli(world, ["kill", ...ids]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: "app-2 killed, worktree freed\n" });
+  });
+
+  test("its note is shown afterwards, to people and scripts", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    expect(JSON.parse((await memoryCli(world, ["show", id, "--json"])).stdout)).toMatchObject({
+      killNote: null,
+    });
+    await memoryCli(world, ["kill", id, "--note", "superseded by app-9"]);
+    expect((await memoryCli(world, ["show", id])).stdout).toMatch(/^ {2}note +superseded by app-9$/m);
+    expect(JSON.parse((await memoryCli(world, ["show", id, "--json"])).stdout)).toMatchObject({
+      killNote: "superseded by app-9",
     });
   });
 
@@ -179,6 +228,48 @@ describe("send", () => {
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "app-1: delivered\n" });
     expect(world.messenger.sent.at(-1)?.text).toBe(text);
+  });
+});
+
+describe("restore", () => {
+  test("of a branch that is taken says how to free it, not to choose another", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    await world.kill(id);
+    const taken = new AoError("branch_in_use", "branch feat/42 is checked out at /repo/x", {
+      hint: "choose another name with --branch",
+      details: { path: "/repo/x", branch: "feat/42" },
+    });
+    world.workspace.failNext("planRestore", taken);
+    const { exitCode, stderr } = await memoryCli(world, ["restore", id, "--json"]);
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stderr).error).toEqual({
+      code: "branch_in_use",
+      message: "branch feat/42 is checked out at /repo/x",
+      hint: "switch to another branch in /repo/x, then: ao restore app-1",
+      details: { path: "/repo/x", branch: "feat/42" },
+    });
+  });
+});
+
+describe("output --follow", () => {
+  test("ends with the agent, after its last words", async () => {
+    const world = aWorld({ behaviour: () => ({ kind: "stays", output: ["hello", "bye"] }) });
+    const { id } = await world.spawn();
+    world.runtime.exitAgent(id, 0);
+    const { exitCode, stdout } = await memoryCli(world, ["output", id, "-f"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "hello\nbye\n" });
+  });
+});
+
+describe("agents", () => {
+  test("are told without git, and not with a project that is unknown", async () => {
+    const world = aWorld();
+    world.repositories.failNext(new AoError("git_unavailable", "git is missing"));
+    expect((await memoryCli(world, ["agents"])).exitCode).toBe(0);
+    const lost = aWorld({ callerEnv: { PATH: "/bin", AO_PROJECT_ID: "nobody" } });
+    const { exitCode, stderr } = await memoryCli(lost, ["agents"]);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("nobody") });
   });
 });
 
