@@ -36,6 +36,19 @@ module.exports = {
       to: { path: "^src/adapters/" },
     },
     {
+      name: "only-compose-and-index-lie-above-the-layers",
+      comment: "src/ itself holds the composition root and the library; all else has a layer",
+      severity: "error",
+      from: { path: "^src/[^/]+$", pathNot: "^src/(compose|index)\\.ts$" },
+      to: {},
+    },
+    {
+      name: "only-compose-and-index-are-imported-from-above-the-layers",
+      severity: "error",
+      from: {},
+      to: { path: "^src/[^/]+$", pathNot: "^src/(compose|index)\\.ts$" },
+    },
+    {
       name: "nothing-imports-the-command-line",
       severity: "error",
       from: { path: "^src/" },

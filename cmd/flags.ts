@@ -47,7 +47,7 @@ export async function projectFilter(ao: Ao, flag: string | undefined): Promise<P
   const id = parseProjectId(flag);
   if (id !== undefined && ao.deps.store.project(id) !== undefined) return id;
   const { projects } = await ao.config();
-  const found = await resolveProject(ao.deps, { flag, cwd: ao.cwd, config: projects, ensure: false });
+  const found = await resolveProject(ao.deps, { flag, cwd: ao.cwd, config: projects });
   return found?.project.id ?? null;
 }
 

@@ -1,10 +1,15 @@
 import { type Command, Option } from "commander";
 import type { Ao } from "../src/compose.ts";
-import { planSpawn, type SpawnInput, type SpawnPlace, type SpawnPlan } from "../src/configured-sessions.ts";
 import { AoError } from "../src/domain/errors.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../src/domain/session.ts";
 import { parsePrompt } from "../src/domain/user-text.ts";
-import { requireAgent, requireTool } from "../src/lifecycle/launch-agent.ts";
+import {
+  checkPlanned,
+  planSpawn,
+  type SpawnInput,
+  type SpawnPlace,
+  type SpawnPlan,
+} from "../src/lifecycle/configured-sessions.ts";
 import { projectOption } from "./flags.ts";
 import type { Invocation } from "./invocation.ts";
 import { readText } from "./read-text.ts";
@@ -57,14 +62,16 @@ interface Prepared {
  * Opens `ao` for a spawn. The very first one makes the data directory only when it can be expected to
  * succeed: what can be found out before, is.
  */
-export async function prepareSpawn(invocation: Invocation, place: SpawnPlace): Promise<Prepared> {
+export async function prepareSpawn(
+  invocation: Invocation,
+  place: SpawnPlace,
+  input: SpawnInput,
+): Promise<Prepared> {
   const ao = await invocation.open("existing");
   const plan = await planSpawn(ao, place);
   if (!ao.isNew) return { ao, plan };
-  requireAgent(ao.deps, plan.agent);
-  requireTool("runtime_unavailable", ao.deps.runtime.name, await ao.deps.runtime.check());
-  const created = await invocation.open("create");
-  return { ao: created, plan: await planSpawn(created, place) };
+  await checkPlanned(ao, plan, input);
+  return { ao: await invocation.open("create"), plan };
 }
 
 /** The part of a spawn that the shared flags say. */

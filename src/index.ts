@@ -10,15 +10,6 @@
  * ```
  */
 export { type Access, type Ao, type OpenOptions, openAo } from "./compose.ts";
-export {
-  anEmptySpawn,
-  planSpawn,
-  restoreConfigured,
-  type SpawnInput,
-  type SpawnPlace,
-  type SpawnPlan,
-  spawnPlanned,
-} from "./configured-sessions.ts";
 export { AoError, type AoErrorCode, EXIT_CODES, isAoError } from "./domain/errors.ts";
 export {
   type LaunchId,
@@ -35,6 +26,15 @@ export { deriveStatus, STATUSES, type Status } from "./domain/status.ts";
 export { type AttachCommand, attachCommand } from "./lifecycle/attach-command.ts";
 export { captureOutput } from "./lifecycle/capture-output.ts";
 export { type CleanupOptions, type CleanupResult, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
+export {
+  anEmptySpawn,
+  planSpawn,
+  restoreConfigured,
+  type SpawnInput,
+  type SpawnPlace,
+  type SpawnPlan,
+  spawnPlanned,
+} from "./lifecycle/configured-sessions.ts";
 export type { SessionDeps } from "./lifecycle/deps.ts";
 export { type KillOptions, killSession } from "./lifecycle/kill-session.ts";
 export type { KillResult } from "./lifecycle/kill-steps.ts";

@@ -52,9 +52,9 @@ export function occupiesProject({ lifecycle, metadata }: SessionRecord): boolean
 export function projectNotFound(
   { store }: Pick<SessionDeps, "store">,
   name: string,
-  config: readonly { readonly id: ProjectId }[] = [],
+  config: readonly { readonly id: ProjectId | null }[] = [],
 ): AoError {
-  const known = [...new Set([...config, ...store.projects()].map(({ id }) => id))];
+  const known = [...new Set([...config, ...store.projects()].flatMap(({ id }) => id ?? []))];
   return new AoError("project_not_found", `no project ${JSON.stringify(name.slice(0, MAX_SHOWN))}`, {
     hint: known.length === 0 ? "ao project add <path>" : "ao project list",
     details: { known },

@@ -24,13 +24,13 @@ export interface ResolveProjectRequest {
   readonly cwd: string;
   /** The projects of the configuration; what it says of one outranks what is stored. */
   readonly config: readonly ConfiguredProject[];
-  /** Registers the project when it is not stored yet. */
-  readonly ensure: boolean;
 }
 
 export interface ResolvedProject {
+  /** As it stands, or as `registerProject` would register it now. */
   readonly project: Project;
   readonly stored: boolean;
+  readonly configured: ConfiguredProject | undefined;
 }
 
 /** A repository, and what the configuration says of it. */
@@ -42,32 +42,60 @@ interface Place {
 /**
  * Which project a command is about: the flag, else `AO_PROJECT_ID`, else the project of the repository
  * around `cwd`, which is a project by itself when nothing names it. A repository that is stored keeps its
- * id, whatever the configuration calls it.
+ * id, whatever the configuration calls it. Writes nothing; `undefined` when `cwd` is in no repository.
  *
- * `undefined` only without `ensure`, when `cwd` is in no repository.
- *
- * @throws AoError project_not_found when the name is unknown, or with `ensure` outside of a repository.
- * @throws AoError project_exists with `ensure` when the configured id is that of another repository.
+ * @throws AoError project_not_found when the name is unknown.
  * @throws AoError git_unavailable when git had to be asked and did not answer.
  */
-export async function resolveProject(
-  deps: ProjectDeps,
-  request: ResolveProjectRequest & { readonly ensure: true },
-): Promise<ResolvedProject>;
-export async function resolveProject(
-  deps: ProjectDeps,
-  request: ResolveProjectRequest,
-): Promise<ResolvedProject | undefined>;
 export async function resolveProject(
   deps: ProjectDeps,
   request: ResolveProjectRequest,
 ): Promise<ResolvedProject | undefined> {
   const name = request.flag ?? (deps.callerEnv["AO_PROJECT_ID"] || null);
   const place = await (name === null ? placeHere(deps, request) : placeNamed(deps, request, name));
-  if (place !== undefined) return atPlace(deps, request, place);
-  if (!request.ensure) return undefined;
+  return place && lookUp(deps, request, place);
+}
+
+/** As `resolveProject`. @throws AoError project_not_found also outside of a repository. */
+export async function requireProject(
+  deps: ProjectDeps,
+  request: ResolveProjectRequest,
+): Promise<ResolvedProject> {
+  const found = await resolveProject(deps, request);
+  if (found !== undefined) return found;
   throw new AoError("project_not_found", `${request.cwd} is in no git repository`, {
     hint: "run it in one, or name a project with -p",
+  });
+}
+
+/**
+ * Registers a project that was found, unless it is. Its derived id may be another one by now, when another
+ * command took it meanwhile.
+ *
+ * @throws AoError project_exists when the configured id is that of another repository.
+ */
+export function registerProject(
+  deps: Pick<ProjectDeps, "store" | "clock">,
+  { project, stored, configured }: ResolvedProject,
+  config: readonly ConfiguredProject[],
+): { readonly project: Project; readonly isNew: boolean } {
+  if (stored) return { project, isNew: false };
+  const place = { repositoryPath: project.repositoryPath, configured };
+  return deps.store.transaction(() => {
+    const again = lookUp(deps, { config }, place);
+    if (!again.stored) insert(deps, again.project);
+    return { project: again.project, isNew: !again.stored };
+  });
+}
+
+/** Takes a registration back, unless a session came to use it or is on its way. */
+export function unregisterUnused(
+  { store, operations }: Pick<SessionDeps, "store" | "operations">,
+  { id }: Project,
+): void {
+  store.transaction(() => {
+    const isAwaited = operations.unfinished().operations.some(({ projectId }) => projectId === id);
+    if (!isAwaited && store.list(id).length === 0) store.removeProject(id);
   });
 }
 
@@ -157,35 +185,23 @@ function entryFor(
   return config.find(({ path }) => path === repositoryPath);
 }
 
-function atPlace(deps: ProjectDeps, request: ResolveProjectRequest, place: Place): ResolvedProject {
-  const found = lookUp(deps, request, place);
-  if (found.stored || !request.ensure) return found;
-  return deps.store.transaction(() => {
-    // Looked up again: another command may have registered it, or taken the id.
-    const again = lookUp(deps, request, place);
-    if (!again.stored) insert(deps, again.project);
-    return { project: again.project, stored: true };
-  });
-}
-
 function lookUp(
-  deps: ProjectDeps,
-  { config }: ResolveProjectRequest,
+  deps: Pick<ProjectDeps, "store" | "clock">,
+  { config }: Pick<ResolveProjectRequest, "config">,
   { repositoryPath, configured }: Place,
 ): ResolvedProject {
   const stored = deps.store.projectOfRepository(repositoryPath);
   if (stored === undefined) {
-    const others = config.filter((entry) => entry !== configured).map(({ id }) => id);
-    return { project: newProject(deps, repositoryPath, configured, others), stored: false };
+    const others = config.filter((entry) => entry !== configured).flatMap(({ id }) => id ?? []);
+    return { project: newProject(deps, repositoryPath, configured, others), stored: false, configured };
   }
-  const { name, prefix, defaultBranch } = configured ?? stored;
   const project = {
     ...stored,
-    name,
-    prefix: prefix ?? stored.prefix,
-    defaultBranch: defaultBranch ?? stored.defaultBranch,
+    name: configured?.name ?? stored.name,
+    prefix: configured?.prefix ?? stored.prefix,
+    defaultBranch: configured?.defaultBranch ?? stored.defaultBranch,
   };
-  return { project, stored: true };
+  return { project, stored: true, configured };
 }
 
 function insert({ store }: Pick<SessionDeps, "store">, project: Project): void {

@@ -86,13 +86,24 @@ export async function spawnSession(deps: SessionDeps, request: SpawnRequest): Pr
   const intent = intentOf(deps, request);
   const earlier = obstacleTo(deps, intent);
   if (earlier !== null) return earlierSpawn(deps, earlier);
-  const draft = draftLaunch(deps, request);
-  await checkLaunch(deps, draft);
+  const draft = await checkSpawn(deps, request);
   const sessionId = idOf(request.project, deps.store.allocateSessionNumber(request.project.prefix));
   const begun = await beginOnce(deps, { ...intent, sessionId });
   if (begun.kind !== "begun") return earlierSpawn(deps, begun);
   const held = begun.operation;
   return carryOut(deps, held, (undo) => make(deps, { request, held, draft: { ...draft, sessionId }, undo }));
+}
+
+/**
+ * Finds out what can be found out before there is anything to take back: the start of every spawn.
+ *
+ * @throws AoError as `spawnSession` before any side effect.
+ */
+export async function checkSpawn(deps: SessionDeps, request: SpawnRequest): Promise<LaunchDraft> {
+  refuseBadText(request);
+  const draft = draftLaunch(deps, request);
+  await checkLaunch(deps, draft);
+  return draft;
 }
 
 function intentOf({ ids }: SessionDeps, request: SpawnRequest): PrepareRequest {

@@ -10,8 +10,10 @@ export interface Sourced<Value> {
 
 /** A project as a configuration file names it. It need not be registered, nor its path exist. */
 export interface ConfiguredProject {
-  readonly id: ProjectId;
-  readonly name: string;
+  /** `null` when the file lies in the project's repository and has no name for it: derived from the folder. */
+  readonly id: ProjectId | null;
+  /** `null` means: the folder's name. */
+  readonly name: string | null;
   /** Absolute, links resolved where the folder exists. */
   readonly path: string;
   /** `null` means: derived from the folder's name. */
@@ -36,7 +38,10 @@ export interface SessionSettings {
   readonly env: Sourced<Readonly<Record<string, string>>>;
 }
 
-/** One loaded configuration; with no file every setting is a default. */
+/**
+ * One loaded configuration; with no file every setting is a default. Behaviour every adapter owes:
+ * test/contract/config.contract.ts.
+ */
 export interface Config {
   /** The file in use, absolute, or `null`. */
   readonly path: string | null;

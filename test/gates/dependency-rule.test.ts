@@ -44,6 +44,18 @@ const VIOLATIONS = [
     IMPORTS_MEMORY.replace("../", "../src/"),
   ],
   ["nothing-imports-the-command-line", "src/compose-more.ts", "cmd/main.ts", 'import "../cmd/main.ts";\n'],
+  [
+    "only-compose-and-index-lie-above-the-layers",
+    "src/helps.ts",
+    "src/domain/greeting.ts",
+    'import { greeting } from "./domain/greeting.ts";\ngreeting("world");\n',
+  ],
+  [
+    "only-compose-and-index-are-imported-from-above-the-layers",
+    "cmd/helped.ts",
+    "src/helps.ts",
+    'import "../src/helps.ts";\n',
+  ],
   ["no-cycles", "src/domain/circle-a.ts", "src/domain/circle-b.ts", 'import "./circle-b.ts";\n'],
   ["not-to-unresolvable", "src/domain/lost.ts", "./nowhere.ts", 'import "./nowhere.ts";\n'],
 ] as const;

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import type { Io } from "../../cmd/io.ts";
 import { run } from "../../cmd/run.ts";
 import { dataDirectory } from "../../src/adapters/data-directory/data-directory.ts";
+import { memoryConfig } from "../../src/adapters/memory/config.ts";
 import type { Ao } from "../../src/compose.ts";
-import type { Config, SessionSettings } from "../../src/ports/config.ts";
 import type { World } from "./world.ts";
 
 export interface CliResult {
@@ -18,30 +18,19 @@ export interface MemoryCliOptions {
   /** stdin, stdout and stderr are a terminal. */
   readonly terminal?: boolean;
   readonly warnings?: readonly string[];
+  /** A signal arrives as soon as the command holds signals back. */
+  readonly interrupted?: boolean;
+  /** There is no data directory yet. */
+  readonly isNew?: boolean;
 }
 
-const sourced = <Value>(value: Value) => ({ value, origin: "default" });
-
-const SETTINGS: SessionSettings = {
-  agent: sourced("memory"),
-  model: sourced<string | null>(null),
-  permissions: sourced("default"),
-  rules: sourced<string | null>(null),
-  defaultBranch: sourced<string | null>(null),
-  symlinks: sourced<readonly string[]>([]),
-  copy: sourced<readonly string[]>([]),
-  postCreate: sourced<readonly string[]>([]),
-  postCreateTimeoutMs: sourced(1000),
-  env: sourced<Readonly<Record<string, string>>>({}),
-};
-
-function openedOn(world: World, warnings: readonly string[]): Ao {
-  const config: Config = { path: null, warnings, projects: [], settingsFor: async () => SETTINGS };
+function openedOn(world: World, warnings: readonly string[], isNew: boolean): Ao {
+  const config = memoryConfig({ warnings, defaultAgent: "memory" });
   return {
     deps: world.deps,
     cwd: "/repo/app",
     dataDirectory: dataDirectory({ AO_DATA_DIR: "/nowhere" }, "/"),
-    isNew: false,
+    isNew,
     socketPath: "/nowhere/tmux",
     configPath: () => null,
     config: async () => config,
@@ -53,7 +42,14 @@ function openedOn(world: World, warnings: readonly string[]): Ao {
 export async function memoryCli(
   world: World,
   argv: readonly string[],
-  { env = {}, stdin = "", terminal = false, warnings = [] }: MemoryCliOptions = {},
+  {
+    env = {},
+    stdin = "",
+    terminal = false,
+    warnings = [],
+    interrupted = false,
+    isNew = false,
+  }: MemoryCliOptions = {},
 ): Promise<CliResult> {
   const written = { stdout: "", stderr: "" };
   const output = (name: keyof typeof written) => ({
@@ -63,14 +59,17 @@ export async function memoryCli(
       written[name] += text;
     },
   });
+  const controller = new AbortController();
   const io: Io = {
     env,
     cwd: "/repo/app",
     stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: terminal }),
     stdout: output("stdout"),
     stderr: output("stderr"),
-    interruption: { signal: new AbortController().signal, hold: () => {} },
+    interruption: { signal: controller.signal, hold: () => interrupted && controller.abort() },
   };
-  const exitCode = await run(argv, io, async () => openedOn(world, warnings));
+  const exitCode = await run(argv, io, async ({ access }) =>
+    openedOn(world, warnings, isNew && access === "existing"),
+  );
   return { exitCode, ...written };
 }

@@ -1,9 +1,10 @@
 import { dirname } from "node:path";
 import type { Project } from "../../domain/project.ts";
-import type { Config } from "../../ports/config.ts";
+import type { Config, ConfiguredProject } from "../../ports/config.ts";
 import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
 import { type BlockOfProject, projectBlocks } from "./project-blocks.ts";
 import { readYaml, type YamlFile } from "./read-yaml.ts";
+import type { LocalFile } from "./schema.ts";
 import { type SettingsSource, sessionSettings } from "./session-settings.ts";
 import { validateFile } from "./validate-file.ts";
 
@@ -67,21 +68,46 @@ function sharedConfig(
   };
 }
 
-function localConfig(
-  yaml: YamlFile,
-  parsed: Extract<ReturnType<typeof validateFile>, { kind: "local" }>,
+type Naming = Pick<Config, "projects" | "warnings">;
+
+/** What a file without `projects:` says of the repository it lies in, beside the settings. */
+async function namedByFile(
+  { path }: YamlFile,
+  file: LocalFile,
   repositoryOf: LoadConfigOptions["repositoryOf"],
-): Config {
-  const { file } = parsed;
+): Promise<Naming> {
+  const keys = (["name", "sessionPrefix"] as const).filter((key) => file[key] !== undefined);
+  if (keys.length === 0) return { projects: [], warnings: [] };
+  const repository = await repositoryOf(dirname(path));
+  if (repository === undefined) {
+    const warning = `${path}: these keys have no effect outside of a repository: ${keys.join(", ")}`;
+    return { projects: [], warnings: [warning] };
+  }
+  const project: ConfiguredProject = {
+    id: null,
+    name: file.name ?? null,
+    path: repository,
+    prefix: file.sessionPrefix ?? null,
+    defaultBranch: file.defaultBranch ?? null,
+  };
+  return { projects: [project], warnings: [] };
+}
+
+async function localConfig(
+  yaml: YamlFile,
+  { file, warnings }: Extract<ReturnType<typeof validateFile>, { kind: "local" }>,
+  repositoryOf: LoadConfigOptions["repositoryOf"],
+): Promise<Config> {
   // A file outside of any repository is a person's own and applies everywhere.
   const applies = async (project: Project | null): Promise<boolean> => {
     const repository = await repositoryOf(dirname(yaml.path));
     return repository === undefined || repository === project?.repositoryPath;
   };
+  const named = await namedByFile(yaml, file, repositoryOf);
   return {
     path: yaml.path,
-    warnings: [...parsed.warnings, ...ignoredNames(yaml, ["env"], file.env)],
-    projects: [],
+    warnings: [...warnings, ...named.warnings, ...ignoredNames(yaml, ["env"], file.env)],
+    projects: named.projects,
     settingsFor: async (project, kind) =>
       sessionSettings(
         {
@@ -100,8 +126,9 @@ function localConfig(
  * Finds, reads and checks the configuration. With no file everything is a default.
  *
  * @throws AoError config_invalid with file and line for a file that cannot be used.
+ * @throws what `repositoryOf` throws, which is asked only for a file that names the repository it lies in.
  */
-export function loadConfig(options: LoadConfigOptions): Config {
+export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const path = findConfigFile(options);
   if (path === undefined) return withoutFile();
   const yaml = readYaml(path);

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { AoError } from "../../domain/errors.ts";
-import { parseProjectId } from "../../domain/ids.ts";
+import { type ProjectId, parseProjectId } from "../../domain/ids.ts";
 import { derivePrefix } from "../../domain/names.ts";
 import type { ConfiguredProject } from "../../ports/config.ts";
 import type { YamlFile } from "./read-yaml.ts";
@@ -9,7 +9,7 @@ import type { ProjectBlock, SharedFile } from "./schema.ts";
 
 /** A project of a shared file: its identity and what was written for it. */
 export interface BlockOfProject {
-  readonly project: ConfiguredProject;
+  readonly project: ConfiguredProject & { readonly id: ProjectId };
   readonly block: ProjectBlock;
 }
 
@@ -27,7 +27,7 @@ function resolved(path: string): string {
 }
 
 function assertDistinctPrefixes(yaml: YamlFile, blocks: readonly BlockOfProject[]): void {
-  const owners = new Map<string, ConfiguredProject>();
+  const owners = new Map<string, BlockOfProject["project"]>();
   for (const { project } of blocks) {
     const prefix = project.prefix ?? derivePrefix(basename(project.path));
     const other = owners.get(prefix);
@@ -59,7 +59,7 @@ export function projectBlocks(
     const id = parseProjectId(name);
     if (id === undefined) return [];
     const absolute = resolved(resolve(dirname(yaml.path), expandHome(path, home)));
-    const project: ConfiguredProject = {
+    const project = {
       id,
       name: block.name ?? name,
       path: absolute,

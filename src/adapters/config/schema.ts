@@ -84,7 +84,7 @@ const kind = z.strictObject({ agent: text.optional(), agentConfig: agentConfig.o
 
 const projectKeys = {
   name: text.optional(),
-  repo: text.optional(),
+  repo: unused,
   defaultBranch: text.optional(),
   sessionPrefix: text
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,30}$/, {

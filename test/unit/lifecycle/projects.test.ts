@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
-import { addProject, listProjects, removeProject, resolveProject } from "../../../src/lifecycle/projects.ts";
+import {
+  addProject,
+  listProjects,
+  registerProject,
+  removeProject,
+  requireProject,
+  resolveProject,
+  unregisterUnused,
+} from "../../../src/lifecycle/projects.ts";
 import type { ConfiguredProject } from "../../../src/ports/config.ts";
 import { aKilledSession, aProject, aSession, projectId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
@@ -25,14 +33,22 @@ function aWorldWithShop(callerEnv: Record<string, string> = {}): World {
   return world;
 }
 
-function resolve(world: World, overrides: Partial<Parameters<typeof resolveProject>[1]> = {}) {
-  return resolveProject(world.deps, {
-    flag: null,
-    cwd: "/elsewhere",
-    config: [],
-    ensure: false,
-    ...overrides,
-  });
+type Request = Parameters<typeof resolveProject>[1];
+
+const requestOf = (overrides: Partial<Request>): Request => ({
+  flag: null,
+  cwd: "/elsewhere",
+  config: [],
+  ...overrides,
+});
+
+function resolve(world: World, overrides: Partial<Request> = {}) {
+  return resolveProject(world.deps, requestOf(overrides));
+}
+
+async function register(world: World, overrides: Partial<Request>) {
+  const request = requestOf(overrides);
+  return registerProject(world.deps, await requireProject(world.deps, request), request.config);
 }
 
 describe("the project of a command", () => {
@@ -70,10 +86,13 @@ describe("the project of a command", () => {
 
   test("is registered when a command needs it, once", async () => {
     const world = aWorldWithShop();
-    const request = { cwd: "/repo/web-shop", ensure: true };
-    const both = await Promise.all([resolve(world, request), resolve(world, request)]);
-    expect(both[0]).toEqual({ project: world.deps.store.project(projectId("web-shop")), stored: true });
-    expect(both[1]).toEqual(both[0]);
+    const request = { cwd: "/repo/web-shop" };
+    const both = await Promise.all([register(world, request), register(world, request)]);
+    const project = world.deps.store.project(projectId("web-shop"));
+    expect(both).toEqual([
+      { project, isNew: true },
+      { project, isNew: false },
+    ]);
     expect(listProjects(world.deps)).toHaveLength(2);
   });
 
@@ -93,8 +112,8 @@ describe("the project of a command", () => {
         return world.deps.store.transaction(work);
       },
     };
-    const request = { flag: null, cwd: "/repo/web-shop", config: [], ensure: true } as const;
-    const { project } = await resolveProject({ ...world.deps, store }, request);
+    const found = await requireProject(world.deps, requestOf({ cwd: "/repo/web-shop" }));
+    const { project } = registerProject({ ...world.deps, store }, found, []);
     expect(project.id).toBe(expected);
     expect(store.projectOfRepository("/repo/web-shop")?.id).toBe(expected);
   });
@@ -102,7 +121,7 @@ describe("the project of a command", () => {
   test("gets another id when the folder's name is that of another project", async () => {
     const world = aWorld();
     world.repositories.add({ path: "/other/app", bare: false, defaultBranch: null });
-    const found = await resolve(world, { cwd: "/other/app", ensure: true });
+    const found = await resolve(world, { cwd: "/other/app" });
     expect(found?.project).toMatchObject({ id: "app-2", name: "app", prefix: "app" });
   });
 
@@ -115,7 +134,8 @@ describe("the project of a command", () => {
   test("is none outside of a repository, an error when one is needed", async () => {
     const world = aWorld();
     expect(await resolve(world)).toBeUndefined();
-    await expect(resolve(world, { ensure: true })).rejects.toMatchObject({ code: "project_not_found" });
+    const needed = requireProject(world.deps, requestOf({}));
+    await expect(needed).rejects.toMatchObject({ code: "project_not_found" });
   });
 
   test.each([
@@ -144,8 +164,8 @@ describe("a configured project", () => {
     ["by the working directory", { cwd: "/repo/web-shop" }],
   ])("is found %s, with what the configuration says", async (_name, request) => {
     const world = aWorldWithShop();
-    expect(await resolve(world, { ...request, config, ensure: true })).toMatchObject({
-      stored: true,
+    expect(await register(world, { ...request, config })).toMatchObject({
+      isNew: true,
       project: {
         id: "web",
         name: "Web",
@@ -181,7 +201,7 @@ describe("a configured project", () => {
   test("with the id of another repository is refused when it has to be stored", async () => {
     const world = aWorldWithShop();
     const taken = [aConfigured({ id: projectId("app") })];
-    await expect(resolve(world, { flag: "app", config: taken, ensure: true })).rejects.toMatchObject({
+    await expect(register(world, { flag: "app", config: taken })).rejects.toMatchObject({
       code: "project_exists",
     });
   });
@@ -191,6 +211,43 @@ describe("a configured project", () => {
     const reserving = [aConfigured({ id: projectId("web-shop"), path: "/repo/else" })];
     const found = await resolve(world, { cwd: "/repo/web-shop", config: reserving });
     expect(found?.project.id).toBe("web-shop-2");
+  });
+});
+
+describe("a project named by the file in its repository", () => {
+  const config = [aConfigured({ id: null, name: null, prefix: "w", defaultBranch: null })];
+
+  test("has an id and a name from its folder, and the prefix of the file", async () => {
+    expect((await register(aWorldWithShop(), { cwd: "/repo/web-shop", config })).project).toMatchObject({
+      id: "web-shop",
+      name: "web-shop",
+      prefix: "w",
+    });
+  });
+
+  test("keeps what is stored where the file is silent", async () => {
+    const world = aWorldWithShop();
+    await addProject(world.deps, { ...NOTHING, path: "/repo/web-shop", name: "The Shop" });
+    const found = await resolve(world, { cwd: "/repo/web-shop", config });
+    expect(found?.project).toMatchObject({ name: "The Shop", prefix: "w" });
+  });
+
+  test("is not found by a name it does not have", async () => {
+    await expect(resolve(aWorldWithShop(), { flag: "null", config })).rejects.toMatchObject({
+      code: "project_not_found",
+      details: { known: ["app"] },
+    });
+  });
+});
+
+describe("taking a registration back", () => {
+  test("forgets a project without sessions, and keeps one that has some", async () => {
+    const world = aWorldWithShop();
+    unregisterUnused(world.deps, (await register(world, { cwd: "/repo/web-shop" })).project);
+    expect(listProjects(world.deps)).toEqual([world.project]);
+    world.deps.store.insert(aKilledSession());
+    unregisterUnused(world.deps, world.project);
+    expect(listProjects(world.deps)).toEqual([world.project]);
   });
 });
 

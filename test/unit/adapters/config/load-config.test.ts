@@ -20,12 +20,17 @@ interface Load {
   readonly repository?: string | undefined;
 }
 
-function load({ text, name = "ao.yaml", env = {}, repository }: Load): { config: Config; path: string } {
+async function load({
+  text,
+  name = "ao.yaml",
+  env = {},
+  repository,
+}: Load): Promise<{ config: Config; path: string }> {
   const directory = tempDir();
   const path = join(directory, name);
   writeFileSync(path, text);
   const repositoryOf = async () => repository;
-  const config = loadConfig({ ...lookup, env, cwd: directory, home: "/home/me", repositoryOf });
+  const config = await loadConfig({ ...lookup, env, cwd: directory, home: "/home/me", repositoryOf });
   return { config, path };
 }
 
@@ -39,12 +44,12 @@ describe("agent selection", () => {
   ];
   test.each(rows)("%s", async (_title, block, agent) => {
     const text = `projects:\n  app:\n    path: /src/app\n    ${block}\ndefaults: { agent: d, worker: { agent: c } }\n`;
-    const { config } = load({ text });
+    const { config } = await load({ text });
     expect((await config.settingsFor(app, "worker")).agent.value).toBe(agent);
   });
 
   test("the defaults' word for the kind comes before their general one", async () => {
-    const { config, path } = load({ text: "defaults:\n  agent: d\n  worker:\n    agent: c\n" });
+    const { config, path } = await load({ text: "defaults:\n  agent: d\n  worker:\n    agent: c\n" });
     expect((await config.settingsFor(app, "worker")).agent).toEqual({ value: "c", origin: `${path}:4` });
     expect((await config.settingsFor(app, "orchestrator")).agent).toEqual({
       value: "d",
@@ -54,7 +59,7 @@ describe("agent selection", () => {
 
   test("with no file it is the embedded agent", async () => {
     const directory = tempDir();
-    const config = loadConfig({ ...lookup, cwd: directory });
+    const config = await loadConfig({ ...lookup, cwd: directory });
     expect((await config.settingsFor(null, "worker")).agent).toEqual({
       value: "embedded",
       origin: "default",
@@ -67,7 +72,7 @@ describe("a file without projects", () => {
   const text = "agent: shell\nenv: { PORT: 3000, DEBUG: true }\npostCreateTimeout: 90s\n";
 
   test("is the settings of the repository it lies in", async () => {
-    const { config } = load({ text, repository: "/src/app" });
+    const { config } = await load({ text, repository: "/src/app" });
     const settings = await config.settingsFor(app, "worker");
     expect(settings.agent.value).toBe("shell");
     expect(settings.env.value).toEqual({ PORT: "3000", DEBUG: "true" });
@@ -75,13 +80,39 @@ describe("a file without projects", () => {
   });
 
   test("says nothing about another repository", async () => {
-    const { config } = load({ text, repository: "/src/other" });
+    const { config } = await load({ text, repository: "/src/other" });
     expect((await config.settingsFor(app, "worker")).agent.value).toBe("embedded");
   });
 
   test("applies everywhere when it lies in none", async () => {
-    const { config } = load({ text, repository: undefined });
+    const { config } = await load({ text, repository: undefined });
     expect((await config.settingsFor(app, "worker")).agent.value).toBe("shell");
+  });
+
+  const named = "name: The Shop\nsessionPrefix: sh\nrepo: me/shop\n";
+
+  test("names the project of the repository it lies in", async () => {
+    const { config, path } = await load({ text: named, repository: "/src/app" });
+    expect(config.projects).toEqual([
+      { id: null, name: "The Shop", path: "/src/app", prefix: "sh", defaultBranch: null },
+    ]);
+    expect(config.warnings).toEqual([`${path}: these keys have no effect yet: repo`]);
+  });
+
+  test("warns that it names nothing when it lies in no repository", async () => {
+    const { config, path } = await load({ text: named, repository: undefined });
+    expect(config.projects).toEqual([]);
+    expect(config.warnings).toContain(
+      `${path}: these keys have no effect outside of a repository: name, sessionPrefix`,
+    );
+  });
+
+  test("asks for no repository when it names nothing", async () => {
+    const repositoryOf = () => Promise.reject(new Error("asked"));
+    const directory = tempDir();
+    writeFileSync(join(directory, "ao.yaml"), text);
+    const config = await loadConfig({ ...lookup, cwd: directory, repositoryOf });
+    expect(config.projects).toEqual([]);
   });
 });
 
@@ -94,25 +125,25 @@ describe("values", () => {
     ["accept-edits", "accept-edits"],
   ] as const;
   test.each(permissionRows)("permissions %s mean %s", async (word, mode) => {
-    const { config } = load({ text: `agentConfig: { permissions: ${word} }\n` });
+    const { config } = await load({ text: `agentConfig: { permissions: ${word} }\n` });
     expect((await config.settingsFor(app, "worker")).permissions.value).toBe(mode);
   });
 
-  test("project paths start at the file or at the home folder", () => {
-    const { config, path } = load({ text: "projects:\n  a: { path: ./x }\n  b: { path: ~/y }\n" });
+  test("project paths start at the file or at the home folder", async () => {
+    const { config, path } = await load({ text: "projects:\n  a: { path: ./x }\n  b: { path: ~/y }\n" });
     expect(config.projects.map((project) => project.path)).toEqual([join(path, "..", "x"), "/home/me/y"]);
   });
 
   test("rules are the text and the file, in this order", async () => {
     const repositoryPath = tempDir();
     writeFileSync(join(repositoryPath, "RULES.md"), "from the file\n");
-    const { config } = load({ text: "agentRules: be kind\nagentRulesFile: RULES.md\n" });
+    const { config } = await load({ text: "agentRules: be kind\nagentRulesFile: RULES.md\n" });
     const settings = await config.settingsFor({ ...app, repositoryPath }, "worker");
     expect(settings.rules.value).toBe("be kind\n\nfrom the file");
   });
 
   test("a rules file that is missing is named with its line", async () => {
-    const { config, path } = load({ text: "agentRules: x\nagentRulesFile: no.md\n" });
+    const { config, path } = await load({ text: "agentRules: x\nagentRulesFile: no.md\n" });
     await expect(config.settingsFor(app, "worker")).rejects.toMatchObject({
       code: "config_invalid",
       message: expect.stringContaining(`${path}:2`),
@@ -120,32 +151,34 @@ describe("values", () => {
   });
 
   test("an empty key is an absent key", async () => {
-    const { config } = load({ text: "agent:\nenv:\nsymlinks:\n" });
+    const { config } = await load({ text: "agent:\nenv:\nsymlinks:\n" });
     expect((await config.settingsFor(app, "worker")).symlinks).toEqual({ value: [], origin: "default" });
   });
 });
 
 describe("warnings", () => {
-  test("an unknown key is named with its line and the key that was meant", () => {
-    const { config, path } = load({ text: "projects:\n  app:\n    path: /src/app\n    agnet: shell\n" });
+  test("an unknown key is named with its line and the key that was meant", async () => {
+    const { config, path } = await load({
+      text: "projects:\n  app:\n    path: /src/app\n    agnet: shell\n",
+    });
     expect(config.warnings).toEqual([`${path}:4: unknown key projects.app.agnet, did you mean agent?`]);
   });
 
-  test("keys of the earlier programs without effect are told once, together", () => {
+  test("keys of the earlier programs without effect are told once, together", async () => {
     const text = "port: 3000\nreactions: { ci-failed: { auto: true } }\ndefaults: { notifiers: [desktop] }\n";
-    const { config, path } = load({ text, name: "agent-orchestrator.yaml" });
+    const { config, path } = await load({ text, name: "agent-orchestrator.yaml" });
     expect(config.warnings).toEqual([
       `${path}: these keys have no effect yet: port, reactions, defaults.notifiers`,
     ]);
   });
 
-  test("what is done anyway needs none", () => {
-    const { config } = load({ text: "defaults: { runtime: tmux, workspace: worktree }\n" });
+  test("what is done anyway needs none", async () => {
+    const { config } = await load({ text: "defaults: { runtime: tmux, workspace: worktree }\n" });
     expect(config.warnings).toEqual([]);
   });
 
-  test("a variable of ao's own is told to be ignored", () => {
-    const { config, path } = load({ text: "env:\n  AO_SESSION_ID: x\n" });
+  test("a variable of ao's own is told to be ignored", async () => {
+    const { config, path } = await load({ text: "env:\n  AO_SESSION_ID: x\n" });
     expect(config.warnings).toEqual([`${path}:2: AO_SESSION_ID is set by ao itself; this one is ignored`]);
   });
 });
@@ -180,23 +213,23 @@ describe("bad values", () => {
     ["no YAML", "a: [1\nb: 2\n", 2, "is not valid YAML"],
     ["a key given twice", "agent: a\nagent: b\n", 2, "is not valid YAML"],
   ];
-  test.each(rows)("%s is told with file and line", (_title, text, line, message) => {
+  test.each(rows)("%s is told with file and line", async (_title, text, line, message) => {
     const directory = tempDir();
     const path = join(directory, "ao.yaml");
     writeFileSync(path, text);
     const options = { ...lookup, explicitPath: "ao.yaml", cwd: directory };
-    expect(() => loadConfig(options)).toThrowError(
+    await expect(loadConfig(options)).rejects.toThrowError(
       expect.objectContaining({
         code: "config_invalid",
         message: expect.stringContaining(`${path}:${line}`),
       }),
     );
-    expect(() => loadConfig(options)).toThrowError(message);
+    await expect(loadConfig(options)).rejects.toThrowError(message);
   });
 
-  test("all of them are in the details", () => {
+  test("all of them are in the details", async () => {
     const text = "defaults:\n  agent: 7\nsymlinks: x\n";
-    expect(() => load({ text })).toThrowError(
+    await expect(load({ text })).rejects.toThrowError(
       expect.objectContaining({
         message: expect.stringContaining("(and 1 more)"),
         details: expect.objectContaining({
@@ -209,9 +242,9 @@ describe("bad values", () => {
     );
   });
 
-  test("two projects with one prefix are refused with a way out", () => {
+  test("two projects with one prefix are refused with a way out", async () => {
     const text = "projects:\n  one: { path: /a/web }\n  two: { path: /b/web }\n";
-    expect(() => load({ text })).toThrowError(
+    await expect(load({ text })).rejects.toThrowError(
       expect.objectContaining({
         code: "config_invalid",
         message: expect.stringContaining("projects one and two share the session prefix web"),
@@ -220,20 +253,24 @@ describe("bad values", () => {
     );
   });
 
-  test("an alias bomb is refused", () => {
+  test("an alias bomb is refused", async () => {
     const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (const [name, of] of ["ba", "cb", "dc", "ed", "fe"].map((pair) => [...pair])) {
       bomb.push(`${name}: &${name} [${Array(9).fill(`*${of}`).join(",")}]`);
     }
-    expect(() => load({ text: bomb.join("\n") })).toThrowError(
+    await expect(load({ text: bomb.join("\n") })).rejects.toThrowError(
       expect.objectContaining({ code: "config_invalid" }),
     );
   });
 });
 
 describe("look-up", () => {
-  function lookUp(explicitPath: string | undefined, env: Readonly<Record<string, string>>, cwd: string) {
-    return loadConfig({ ...lookup, explicitPath, env, cwd, home: join(cwd, "home") }).path;
+  async function lookUp(
+    explicitPath: string | undefined,
+    env: Readonly<Record<string, string>>,
+    cwd: string,
+  ) {
+    return (await loadConfig({ ...lookup, explicitPath, env, cwd, home: join(cwd, "home") })).path;
   }
 
   function tree(): { root: string; below: string } {
@@ -246,52 +283,54 @@ describe("look-up", () => {
     return { root, below };
   }
 
-  test("goes by flag, variable, upward search and the user's file, in this order", () => {
+  test("goes by flag, variable, upward search and the user's file, in this order", async () => {
     const { root, below } = tree();
     const env = { XDG_CONFIG_HOME: join(root, "xdg"), AO_CONFIG_PATH: join(root, "env.yaml") };
-    expect(lookUp("../../flag.yaml", env, below)).toBe(join(root, "flag.yaml"));
-    expect(lookUp(undefined, env, below)).toBe(join(root, "env.yaml"));
+    expect(await lookUp("../../flag.yaml", env, below)).toBe(join(root, "flag.yaml"));
+    expect(await lookUp(undefined, env, below)).toBe(join(root, "env.yaml"));
     const { AO_CONFIG_PATH: _, ...without } = env;
-    expect(lookUp(undefined, without, below)).toBe(join(root, "xdg/ao/config.yaml"));
+    expect(await lookUp(undefined, without, below)).toBe(join(root, "xdg/ao/config.yaml"));
     writeFileSync(join(root, "a", "agent-orchestrator.yml"), "agent: x\n");
-    expect(lookUp(undefined, without, below)).toBe(join(root, "a", "agent-orchestrator.yml"));
+    expect(await lookUp(undefined, without, below)).toBe(join(root, "a", "agent-orchestrator.yml"));
     writeFileSync(join(root, "a", "ao.yaml"), "agent: x\n");
-    expect(lookUp(undefined, without, below)).toBe(join(root, "a", "ao.yaml"));
+    expect(await lookUp(undefined, without, below)).toBe(join(root, "a", "ao.yaml"));
   });
 
   test.each([
     ["--config", "no.yaml", {}],
     ["AO_CONFIG_PATH", undefined, { AO_CONFIG_PATH: "no.yaml" }],
-  ] as const)("a file that %s names must be there", (by, explicitPath, env) => {
+  ] as const)("a file that %s names must be there", async (by, explicitPath, env) => {
     const { below } = tree();
-    expect(() => lookUp(explicitPath, env, below)).toThrowError(
+    await expect(lookUp(explicitPath, env, below)).rejects.toThrowError(
       expect.objectContaining({ code: "config_invalid", message: expect.stringContaining(`from ${by}`) }),
     );
   });
 
-  test("prefers the file a session was made with, while it is there", () => {
+  test("prefers the file a session was made with, while it is there", async () => {
     const { root, below } = tree();
     const recordedPath = join(root, "flag.yaml");
     writeFileSync(join(below, "ao.yaml"), "agent: x\n");
-    expect(loadConfig({ ...lookup, cwd: below, recordedPath }).path).toBe(recordedPath);
-    expect(loadConfig({ ...lookup, cwd: below, recordedPath: "/nowhere" }).path).toBe(join(below, "ao.yaml"));
+    expect((await loadConfig({ ...lookup, cwd: below, recordedPath })).path).toBe(recordedPath);
+    expect((await loadConfig({ ...lookup, cwd: below, recordedPath: "/nowhere" })).path).toBe(
+      join(below, "ao.yaml"),
+    );
   });
 
-  test("refuses a found file of another user, whose commands it could be; a named one it takes", () => {
+  test("refuses a found file of another user, whose commands it could be; a named one it takes", async () => {
     const { below } = tree();
     const path = join(below, "ao.yaml");
     writeFileSync(path, "agent: x\n");
     const owner = process.getuid?.() || 4242;
     chownSync(path, owner, process.getgid?.() ?? 0);
     const asOther = { ...lookup, cwd: below, uid: owner + 1 };
-    expect(() => loadConfig(asOther)).toThrowError("belongs to another user");
-    expect(loadConfig({ ...asOther, explicitPath: path }).path).toBe(path);
+    await expect(loadConfig(asOther)).rejects.toThrowError("belongs to another user");
+    expect((await loadConfig({ ...asOther, explicitPath: path })).path).toBe(path);
   });
 
-  test("a folder of that name is passed over", () => {
+  test("a folder of that name is passed over", async () => {
     const { below } = tree();
     mkdirSync(join(below, "ao.yaml"));
     chmodSync(join(below, "ao.yaml"), 0o700);
-    expect(lookUp(undefined, {}, below)).toBeNull();
+    expect(await lookUp(undefined, {}, below)).toBeNull();
   });
 });

@@ -1,0 +1,50 @@
+import type { ProjectId, SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
+import type { SessionRecord } from "../domain/session.ts";
+import type { ObserveDeps } from "./gather-facts.ts";
+import { listSessions } from "./list-sessions.ts";
+
+/** An issue that gets no session of its own, and why. */
+export interface SkippedIssue {
+  readonly issueId: string;
+  readonly reason: "duplicate" | "live_session";
+  /** The session that works on it; `null` for a duplicate. */
+  readonly sessionId: SessionId | null;
+}
+
+export interface BatchPlan {
+  /** The issues to spawn for, in the order given, each once. */
+  readonly wanted: readonly string[];
+  readonly skipped: readonly SkippedIssue[];
+}
+
+/** Issue ids are compared without regard to case, as trackers do. */
+const keyOf = (issue: string) => issue.toLowerCase();
+
+/**
+ * Which of several issues a batch spawns for: neither those named before nor those with a live session in
+ * the project.
+ */
+export async function planBatch(
+  deps: ObserveDeps,
+  projectId: ProjectId,
+  issues: readonly string[],
+): Promise<BatchPlan> {
+  const { sessions } = await listSessions(deps, { projectId, stored: false });
+  const live = liveByIssue(sessions);
+  const wanted = new Map<string, string>();
+  const skipped: SkippedIssue[] = [];
+  for (const issueId of issues) {
+    const key = keyOf(issueId);
+    const sessionId = live.get(key) ?? null;
+    if (sessionId !== null) skipped.push({ issueId, reason: "live_session", sessionId });
+    else if (wanted.has(key)) skipped.push({ issueId, reason: "duplicate", sessionId });
+    else wanted.set(key, issueId);
+  }
+  return { wanted: [...wanted.values()], skipped };
+}
+
+function liveByIssue(sessions: readonly SessionRecord[]): ReadonlyMap<string, SessionId> {
+  const live = sessions.filter(({ lifecycle }) => !isTerminal(lifecycle));
+  return new Map(live.flatMap(({ issueId, id }) => (issueId === null ? [] : [[keyOf(issueId), id]])));
+}

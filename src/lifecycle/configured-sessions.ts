@@ -1,0 +1,190 @@
+import { AoError, isAoError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { Project } from "../domain/project.ts";
+import type { PermissionMode, SessionKind } from "../domain/session.ts";
+import type { Config, ConfiguredProject, SessionSettings } from "../ports/config.ts";
+import type { OnStep, SessionDeps } from "./deps.ts";
+import { requireAgent } from "./launch-agent.ts";
+import {
+  type ProjectSettings,
+  type ResolvedProject,
+  registerProject,
+  requireProject,
+  unregisterUnused,
+} from "./projects.ts";
+import { type RestoreResult, restoreSession } from "./restore-session.ts";
+import { checkSpawn, type SpawnRequest, type SpawnResult, spawnSession } from "./spawn-session.ts";
+import { type UndoStep, withUndo } from "./undo.ts";
+
+/** What the functions here need of an opened `ao`. */
+export interface ConfiguredDeps {
+  readonly deps: SessionDeps;
+  readonly cwd: string;
+  config(recordedPath?: string | null): Promise<Config>;
+}
+
+/** A project with what the configuration says for one kind of session in it. */
+export interface SpawnPlan {
+  /** Registered, if it is not, by the first spawn that gets through its checks. */
+  readonly found: ResolvedProject;
+  /** The projects of the configuration. */
+  readonly configured: readonly ConfiguredProject[];
+  readonly kind: SessionKind;
+  readonly settings: SessionSettings;
+  /** Name of the agent that is to run. */
+  readonly agent: string;
+  readonly configPath: string | null;
+}
+
+/** What a person asks for; `null` is left to the configuration or derived. */
+export interface SpawnInput {
+  readonly agentArgs: readonly string[];
+  readonly issueId: string | null;
+  readonly title: string | null;
+  readonly prompt: string | null;
+  readonly branch: string | null;
+  readonly baseRef: string | null;
+  readonly model: string | null;
+  readonly permissions: PermissionMode | null;
+  readonly onStep?: OnStep;
+}
+
+/** A spawn that leaves everything open; spread it and name what is wanted. */
+export const anEmptySpawn: SpawnInput = {
+  agentArgs: [],
+  issueId: null,
+  title: null,
+  prompt: null,
+  branch: null,
+  baseRef: null,
+  model: null,
+  permissions: null,
+};
+
+function projectSettings(settings: SessionSettings): ProjectSettings {
+  return {
+    env: settings.env.value,
+    agentRules: settings.rules.value,
+    postCreate: {
+      symlinks: settings.symlinks.value,
+      copy: settings.copy.value,
+      commands: settings.postCreate.value,
+      timeoutMs: settings.postCreateTimeoutMs.value,
+    },
+  };
+}
+
+/** Where and with what a person wants to spawn; `null` is left to the surroundings and the configuration. */
+export interface SpawnPlace {
+  readonly project: string | null;
+  readonly kind: SessionKind;
+  readonly agent: string | null;
+}
+
+/**
+ * Finds the project to spawn in and its settings. Writes nothing.
+ *
+ * @throws AoError agent_not_found, project_not_found, config_invalid, git_unavailable
+ */
+export async function planSpawn(ao: ConfiguredDeps, place: SpawnPlace): Promise<SpawnPlan> {
+  if (place.agent !== null) requireAgent(ao.deps, place.agent);
+  const config = await ao.config();
+  const { projects } = config;
+  const found = await requireProject(ao.deps, { flag: place.project, cwd: ao.cwd, config: projects });
+  const settings = await config.settingsFor(found.project, place.kind);
+  return {
+    found,
+    configured: projects,
+    kind: place.kind,
+    settings,
+    configPath: config.path,
+    agent: place.agent ?? settings.agent.value,
+  };
+}
+
+/**
+ * Finds out whether a spawn can work, before there is anything to take back.
+ *
+ * @throws AoError as `spawnSession` before any side effect.
+ */
+export async function checkPlanned(
+  { deps }: Pick<ConfiguredDeps, "deps">,
+  plan: SpawnPlan,
+  input: SpawnInput,
+): Promise<void> {
+  await checkSpawn(deps, requestOf(plan, plan.found.project, input));
+}
+
+/**
+ * Spawns a session: what the request leaves open comes from the configuration. A project that is new is
+ * registered, and forgotten again when its first spawn fails.
+ *
+ * @throws AoError project_exists, and as `spawnSession`.
+ */
+export async function spawnPlanned(
+  { deps }: Pick<ConfiguredDeps, "deps">,
+  plan: SpawnPlan,
+  input: SpawnInput,
+): Promise<SpawnResult> {
+  if (!plan.found.stored) await checkPlanned({ deps }, plan, input);
+  return withUndo(async (undo) => {
+    const { project, isNew } = registerProject(deps, plan.found, plan.configured);
+    if (isNew) undo.push(unregister(deps, project));
+    const result = await spawnSession(deps, requestOf(plan, project, input));
+    keepRegistered(deps, project);
+    return result;
+  });
+}
+
+function unregister(deps: Pick<SessionDeps, "store" | "operations">, project: Project): UndoStep {
+  return { what: "project", where: project.id, run: () => unregisterUnused(deps, project) };
+}
+
+/** Another spawn, which had registered it, may have failed and forgotten it meanwhile. */
+function keepRegistered({ store }: Pick<SessionDeps, "store">, project: Project): void {
+  if (store.project(project.id) === undefined) store.insertProject(project);
+}
+
+function requestOf({ settings, ...plan }: SpawnPlan, project: Project, input: SpawnInput): SpawnRequest {
+  return {
+    ...input,
+    project: { ...project, defaultBranch: settings.defaultBranch.value ?? project.defaultBranch },
+    settings: projectSettings(settings),
+    kind: plan.kind,
+    configPath: plan.configPath,
+    agent: plan.agent,
+    model: input.model ?? settings.model.value,
+    permissions: input.permissions ?? settings.permissions.value,
+  };
+}
+
+/**
+ * Restores a session with the settings its project has now, from the file it was spawned with.
+ *
+ * @throws AoError session_not_found, config_invalid, and as `restoreSession`.
+ */
+export async function restoreConfigured(
+  ao: ConfiguredDeps,
+  id: SessionId,
+  options: { readonly fresh: boolean; readonly onStep?: OnStep },
+): Promise<RestoreResult> {
+  const record = ao.deps.store.get(id);
+  const config = await ao.config(record?.metadata.configPath);
+  const project = (record && ao.deps.store.project(record.projectId)) ?? null;
+  const settings = await config.settingsFor(project, record?.kind ?? "worker");
+  try {
+    return await restoreSession(ao.deps, id, { ...options, settings: projectSettings(settings) });
+  } catch (error) {
+    throw isAoError(error, "branch_in_use") ? branchTaken(error, id) : error;
+  }
+}
+
+/** A spawn can take another branch; a restore has but the one. */
+function branchTaken({ code, message, details }: AoError, id: SessionId): AoError {
+  const { path } = details;
+  const where = typeof path === "string" ? `in ${path}` : "there";
+  return new AoError(code, message, {
+    hint: `switch to another branch ${where}, then: ao restore ${id}`,
+    details,
+  });
+}
