@@ -78,6 +78,7 @@ export const showSchema = sessionSchema.extend({
   goal: z.null(),
   operations: z.array(z.never()),
   transcript: z.null(),
+  killNote: maybe,
 });
 
 export const sendSchema = z.strictObject({
