@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { accessSync, constants, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Ao } from "../src/compose.ts";
 import { AoError, errorMessage } from "../src/domain/errors.ts";
@@ -94,13 +94,42 @@ async function storeCheck(invocation: Invocation): Promise<Check> {
   return pass("store", `${sessions} sessions, ${ao.deps.store.projects().length} projects`);
 }
 
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function canMakeIn(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Where no folder can be made, no session can start. */
+function missingFolderCheck(name: string, folder: string): Check {
+  const around = dirname(folder);
+  if (canMakeIn(around)) return pass(name, `${folder}, made by the first spawn`);
+  return {
+    name,
+    status: "fail",
+    detail: `${folder} cannot be made: ${around} is no folder that this user can write`,
+    fix: `mkdir -p -m 700 ${quoted(around)}; or end the sessions that were started there, then the next spawn chooses another place`,
+  };
+}
+
 /** The socket's folder must be this user's alone: whoever may enter it may type to the agents. */
 async function socketCheck(invocation: Invocation): Promise<Check> {
   const name = "tmux socket";
   const { socketPath } = await invocation.open("existing");
   const folder = dirname(socketPath);
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined) return pass(name, `${folder}, made by the first spawn`);
+  const stats = statsOf(folder);
+  if (stats === undefined) return missingFolderCheck(name, folder);
   const isOwn = stats.isDirectory() && stats.uid === process.getuid?.();
   if (isOwn && (stats.mode & OPEN_TO_OTHERS) === 0) return pass(name, folder);
   const fix = isOwn ? `chmod 700 ${quoted(folder)}` : `look at ${folder} and remove it if it is not yours`;

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { embeddedAgent } from "./adapters/agents/embedded/embedded-agent.ts";
@@ -10,6 +9,7 @@ import {
   dataDirectory,
   homeDirectory,
 } from "./adapters/data-directory/data-directory.ts";
+import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
@@ -28,7 +28,6 @@ import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
 import type { IdSource } from "./ports/ids.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
-import type { SessionStore } from "./ports/session-store.ts";
 import type { Store } from "./ports/store.ts";
 
 /**
@@ -133,16 +132,15 @@ function lazyGit(
   };
 }
 
-/** Chosen once for a data directory and remembered, whatever the caller's environment says later. */
-function rememberSocket(store: SessionStore, digest: string, env: Environment): string {
-  const xdg = env["XDG_RUNTIME_DIR"];
+function socketFor(stores: Store, digest: string, env: Environment): string {
+  const { XDG_RUNTIME_DIR: xdg, TMPDIR: temporary } = env;
   const chosen = chooseSocketPath({
     xdgRuntimeDir: xdg && existsSync(xdg) ? xdg : undefined,
-    tmpDir: env["TMPDIR"] ?? tmpdir(),
+    tmpDir: temporary && existsSync(temporary) ? temporary : "/tmp",
     uid: process.getuid?.() ?? 0,
     dataDirDigest: digest,
   });
-  return store.rememberOnce("tmux.socket", chosen);
+  return rememberedSocket(stores, chosen);
 }
 
 interface Parts extends OpenedStore {
@@ -202,7 +200,7 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
   const directory = dataDirectory(env, cwd);
   const opened = await openStore(directory, access);
   const ids = systemIds();
-  const socketPath = rememberSocket(opened.store.sessions, ids.digest(opened.dataDir), env);
+  const socketPath = socketFor(opened.store, ids.digest(opened.dataDir), env);
   const deps = await sessionDeps({ ...opened, env, ids, socketPath, command });
   const lookup = {
     ...{ explicitPath: configPath, recordedPath: undefined, env, cwd },

@@ -1,0 +1,61 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Ao, aoSandbox } from "../support/ao.ts";
+import { doctorSchema, killSchema, sessionSchema } from "../support/json-schemas.ts";
+import { tempDir } from "../support/temp-dir.ts";
+
+const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
+
+/** A session that was started in a login whose temporary folder goes with it. */
+async function spawnInShortLogin(ao: Ao, cwd: string) {
+  const folder = tempDir("ao-login");
+  const env = { XDG_RUNTIME_DIR: undefined, TMPDIR: folder };
+  const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd, env });
+  onTestFinished(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await ao.run(["kill", session.id]);
+  });
+  return { folder, session };
+}
+
+async function socketCheck(ao: Ao) {
+  const { stdout } = await ao.run(["doctor", "--json"]);
+  return doctorSchema.parse(JSON.parse(stdout)).checks.find(({ name }) => name === "tmux socket");
+}
+
+describe("the folder around the tmux socket", () => {
+  test("may go with its login: the next spawn chooses another one, and all later ones keep to that", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const { folder, session } = await spawnInShortLogin(ao, cwd);
+    expect(session.runtime?.socketPath.startsWith(folder)).toBe(true);
+    await ao.json(killSchema, ["kill", session.id]);
+    rmSync(folder, { recursive: true });
+
+    const second = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd });
+    expect(second.runtime?.socketPath.startsWith(join(ao.root, "run"))).toBe(true);
+    expect(await socketCheck(ao)).toMatchObject({ status: "pass" });
+    const third = await spawnInShortLogin(ao, cwd);
+    expect(third.session.runtime?.socketPath).toBe(second.runtime?.socketPath);
+  });
+
+  test("is not given up while a session may live there, and doctor says that none can start", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const { folder } = await spawnInShortLogin(ao, cwd);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "no folder\n");
+
+    expect(await ao.error(["spawn", ...SLEEP], { cwd })).toMatchObject({
+      exitCode: 5,
+      code: "runtime_unavailable",
+    });
+    const check = await socketCheck(ao);
+    expect(check).toMatchObject({
+      status: "fail",
+      detail: expect.stringContaining(`${folder} is no folder`),
+    });
+    expect(check?.fix).toContain(`mkdir -p -m 700 ${folder}`);
+  });
+});
