@@ -53,8 +53,8 @@ export interface World {
   /** Registered, repository at `/repo/app`. */
   readonly project: Project;
   readonly settings: ProjectSettings;
-  /** The next call of `point` throws `error` and changes nothing. */
-  failNext(point: FaultPoint, error: Error): void;
+  /** The next call of `point`, or the one after `spared` more, throws `error` and changes nothing. */
+  failNext(point: FaultPoint, error: Error, spared?: number): void;
   /** Takes back what `failNext` was told and nothing met. */
   heal(): void;
   /** The row of a session; a test for one that has none fails. */
@@ -77,11 +77,11 @@ const NO_SETTINGS: ProjectSettings = {
 /** A fresh world with one project, its repository, and the agent `memory` installed. */
 export function aWorld(options: WorldOptions = {}): World {
   const log: string[] = [];
-  const faults = new Map<FaultPoint, Error[]>();
+  const faults = new Map<FaultPoint, (Error | null)[]>();
   const pass = (point: FaultPoint, subject: string) => {
     log.push(`${point} ${subject}`);
     const error = faults.get(point)?.shift();
-    if (error !== undefined) throw error;
+    if (error) throw error;
   };
 
   const clock = memoryClock(T0_MS);
@@ -114,7 +114,10 @@ export function aWorld(options: WorldOptions = {}): World {
   return {
     ...{ deps, log, runtime, workspace, messenger, repositories, agent, clock, files, processes, project },
     settings: NO_SETTINGS,
-    failNext: (point, error) => void faults.set(point, [...(faults.get(point) ?? []), error]),
+    failNext(point, error, spared = 0) {
+      const spare = Array.from({ length: spared }, () => null);
+      faults.set(point, [...(faults.get(point) ?? []), ...spare, error]);
+    },
     heal: () => faults.clear(),
     row,
     async spawn(overrides = {}) {

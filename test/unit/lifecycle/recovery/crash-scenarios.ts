@@ -116,6 +116,16 @@ export const SCENARIOS: readonly Scenario[] = [
     end: "as before",
   },
   {
+    name: "restore whose row cannot be completed",
+    async arrange() {
+      const world = await withSubject({ killed: true });
+      world.failNext("store.save", new AoError("store_busy", "locked"), 2);
+      return world;
+    },
+    act: restore(false),
+    end: "live",
+  },
+  {
     name: "cleanup",
     async arrange() {
       const world = await withSubject({ killed: true, dirty: true });

@@ -145,6 +145,7 @@ describe("a command killed at random, and those that recover it, up to five time
           for (const [index, crashAt] of crashes.entries()) {
             const act = index % 2 === 0 ? scenario.act : reconcile;
             await inProcess(world, { crashAt }, (deps) => act(deps, world));
+            world.heal();
           }
           await expectRecovered(world, scenario);
         },
