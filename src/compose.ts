@@ -26,6 +26,7 @@ import type { ProcessIdentity } from "./domain/session.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
 import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
+import type { FaultPoint } from "./ports/fault-point.ts";
 import type { IdSource } from "./ports/ids.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
 import type { Store } from "./ports/store.ts";
@@ -156,6 +157,17 @@ async function ownIdentity(processes: ProcessTable): Promise<ProcessIdentity> {
   throw new AoError("internal", `process ${process.pid} does not find itself among the processes`);
 }
 
+declare const __AO_FAULTS__: boolean | undefined;
+
+/** Nothing, but in a test build: the bundler leaves the rest out of any other. */
+async function faultPoint(env: Environment): Promise<FaultPoint> {
+  if (typeof __AO_FAULTS__ !== "undefined" && __AO_FAULTS__) {
+    const { crashAt } = await import("./adapters/faults/crash-at.ts");
+    return crashAt(env);
+  }
+  return async () => {};
+}
+
 async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   const { store, dataDir, env, ids, socketPath, command } = parts;
   const processes = systemProcessTable();
@@ -184,7 +196,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     clock,
     ids,
     self: { process: await ownIdentity(processes), command },
-    boundary: async () => {},
+    boundary: await faultPoint(env),
     dataDir,
     callerEnv: env,
   };
