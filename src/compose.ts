@@ -11,6 +11,7 @@ import {
 } from "./adapters/data-directory/data-directory.ts";
 import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
+import type { FileLocksOptions } from "./adapters/locks/file-locks.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
@@ -105,11 +106,14 @@ async function openStore(directory: DataDirectory, access: Access): Promise<Open
 
 /** Git is loaded by the first call that needs it: a list needs none. */
 function lazyGit(
-  options: Omit<GitWorktreesOptions, "addTimeoutMs">,
+  options: Omit<GitWorktreesOptions, "addTimeoutMs" | "locks"> & { readonly lockOptions: FileLocksOptions },
 ): Pick<SessionDeps, "workspace" | "repositories"> {
   const worktrees = async () => {
-    const { gitWorktrees } = await import("./adapters/worktree/git-worktrees.ts");
-    return gitWorktrees(options);
+    const [{ gitWorktrees }, { fileLocks }] = await Promise.all([
+      import("./adapters/worktree/git-worktrees.ts"),
+      import("./adapters/locks/file-locks.ts"),
+    ]);
+    return gitWorktrees({ ...options, locks: fileLocks(options.lockOptions) });
   };
   const repositories = async () => {
     const { gitRepositories } = await import("./adapters/worktree/git-repositories.ts");
@@ -181,8 +185,13 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   const clock = systemClock();
   const submittedText = (event: HookEvent) =>
     agents.get(event.agent)?.interpret(event)?.submittedText ?? null;
+  const self = { process: await ownIdentity(processes), command };
+  const lockOptions = { dir: layout.locks, self, processes };
   return {
-    ...lazyGit({ env, processes, managedRoot: layout.worktreesRoot, trashDir: layout.trash }),
+    ...lazyGit({
+      ...{ env, processes, lockOptions },
+      ...{ managedRoot: layout.worktreesRoot, trashDir: layout.trash },
+    }),
     store: store.sessions,
     operations: store.operations,
     changes: store.changes,
@@ -195,7 +204,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     files: systemFiles(),
     clock,
     ids,
-    self: { process: await ownIdentity(processes), command },
+    self,
     boundary: await faultPoint(env),
     dataDir,
     callerEnv: env,

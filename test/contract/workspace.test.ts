@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { memoryLocks } from "../../src/adapters/memory/locks.ts";
 import { memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
 import { memoryWorkspace } from "../../src/adapters/memory/workspace.ts";
 import { gitWorktrees } from "../../src/adapters/worktree/git-worktrees.ts";
@@ -48,7 +49,7 @@ workspaceContract("gitWorktrees", () => {
   const managedRoot = join(dataDir, "worktrees");
   const options = { managedRoot, trashDir: join(dataDir, "trash"), env: GIT_ENV };
   return {
-    workspace: gitWorktrees({ ...options, processes: memoryProcessTable() }),
+    workspace: gitWorktrees({ ...options, processes: memoryProcessTable(), locks: memoryLocks() }),
     spec: (patch = {}) => specFor(repository.path, managedRoot, { env: GIT_ENV, ...patch }),
     branches: repository.branches,
     addBranch: (name) => void repository.git("branch", name),

@@ -1,20 +1,33 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AoError } from "../../domain/errors.ts";
+import type { OperationId } from "../../domain/operation.ts";
 import { branchInUse } from "./branch-plan.ts";
-import { gitComplaint, gitFailed } from "./git-failure.ts";
+import { type GitResult, gitComplaint, gitFailed } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
+import { lockReasonOf } from "./operation-marks.ts";
+import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
+import { withRecords } from "./repository-lock.ts";
 import { type Git, gitMissing, inDirectory, locationArgs } from "./run-git.ts";
 import { type LongResult, runLong } from "./run-long.ts";
-import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
+import { findRecord, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
-export interface AddRequest {
-  readonly git: Git;
+/** Of a git command that was called with an option it does not know (git 2.25 to 2.39). */
+const USAGE_STATUS = 129;
+/** What later versions write first, before the true one. */
+const UNBORN_HEAD = "ref: refs/heads/.invalid\n";
+const POLL_MS = 2;
+
+export interface AddRequest extends Pick<Context, "git" | "locks" | "addTimeoutMs"> {
   readonly repository: Repository;
   /** Resolved path of an empty folder of ours. */
   readonly path: string;
   /** A local branch that is checked out nowhere. */
   readonly branch: string;
-  readonly timeoutMs: number;
+  /** With one, the worktree is left locked with its name as the reason. */
+  readonly operationId: OperationId | null;
 }
 
 export interface AddedWorktree {
@@ -41,15 +54,48 @@ export async function addWorktree(request: AddRequest): Promise<AddedWorktree> {
   throw await explain(request, result.stderr);
 }
 
-async function runAdd({ git, repository, path, branch, timeoutMs }: AddRequest) {
-  const result = await runLong({
-    program: git.program,
-    args: [...locationArgs(inDirectory(repository.path)), "worktree", "add", "--quiet", "--", path, branch],
-    cwd: "/",
-    env: git.env,
-    timeoutMs,
+async function runAdd(request: AddRequest): Promise<GitResult> {
+  const { operationId } = request;
+  const lock = operationId === null ? [] : ["--lock", "--reason", lockReasonOf(operationId)];
+  const result = await runAddWith(request, lock);
+  const isOlder = result.exitCode === USAGE_STATUS && result.stderr.includes("unknown option `reason'");
+  return isOlder ? runAddWith(request, ["--lock"]) : result;
+}
+
+/** The checkout, which may take long, goes on while the next worktree is begun: only the record needs care. */
+async function runAddWith(request: AddRequest, lock: readonly string[]): Promise<GitResult> {
+  const { git, locks, repository, path, branch, addTimeoutMs } = request;
+  const options = ["worktree", "add", "--quiet", ...lock, "--", path, branch];
+  const { done } = await withRecords(locks, repository, async () => {
+    const running = runLong({
+      program: git.program,
+      args: [...locationArgs(inDirectory(repository.path)), ...options],
+      cwd: "/",
+      env: git.env,
+      timeoutMs: addTimeoutMs,
+    });
+    await recordIsWhole(path, running);
+    return { done: running };
   });
-  return { exitCode: exitCodeOf(git, result, timeoutMs), stdout: "", stderr: outputOfRun(result) };
+  const result = await done;
+  return { exitCode: exitCodeOf(git, result, addTimeoutMs), stdout: "", stderr: outputOfRun(result) };
+}
+
+/** git writes HEAD last, when all of the record is there; then it fills the folder (2.39.5). */
+async function recordIsWhole(path: string, running: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  running.then(end, end);
+  while (!isOver && !(await hasBranch(path))) await sleep(POLL_MS);
+}
+
+async function hasBranch(path: string): Promise<boolean> {
+  const link = await readGitLink(path);
+  if (link.kind !== "link") return false;
+  const head = await readFile(join(link.gitDir, "HEAD"), "utf8").catch(() => "");
+  return head.startsWith("ref: refs/heads/") && head !== UNBORN_HEAD;
 }
 
 function exitCodeOf(git: Git, result: LongResult, timeoutMs: number): number {

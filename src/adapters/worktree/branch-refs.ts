@@ -1,4 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
+import type { OperationId } from "../../domain/operation.ts";
 import { invalidBranch } from "./branch-name.ts";
 import { gitFailed, outputOf } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
@@ -18,6 +19,13 @@ export interface NewBranch {
   readonly branch: string;
   readonly baseRef: string;
   readonly baseCommit: string;
+  /** Is written into the branch's log, and proves later who made it. */
+  readonly operationId: OperationId | null;
+}
+
+function noteOf({ baseRef, operationId }: NewBranch): string {
+  const by = operationId === null ? "" : ` by ao operation ${operationId}`;
+  return `branch: Created from ${baseRef}${by}`;
 }
 
 /** The local branch of exactly this name. */
@@ -58,9 +66,9 @@ export async function listRefs(
  * @throws AoError branch_invalid when another branch is in the way of the name.
  */
 export async function makeBranch(git: Git, repository: Repository, wanted: NewBranch): Promise<void> {
-  const { branch, baseRef, baseCommit } = wanted;
-  const note = `branch: Created from ${baseRef}`;
-  const args = ["update-ref", "--create-reflog", "-m", note, `refs/heads/${branch}`, baseCommit, ""];
+  const { branch, baseCommit } = wanted;
+  const ref = `refs/heads/${branch}`;
+  const args = ["update-ref", "--create-reflog", "-m", noteOf(wanted), ref, baseCommit, ""];
   const result = await retryLocked(`make branch ${branch}`, () =>
     git.write(inDirectory(repository.path), args),
   );
@@ -86,6 +94,16 @@ export async function removeBranch(
     git.write(inDirectory(repository.path), args),
   );
   if (result.exitCode !== 0) throw gitFailed(`remove branch ${branch}`, result.stderr);
+}
+
+/** `removeBranch`, but only of the branch that this very operation made: its log says so from the first. */
+export async function removeOwnBranch(git: Git, repository: Repository, made: NewBranch): Promise<void> {
+  const { branch, baseCommit } = made;
+  if ((await findLocalBranch(git, repository, branch)) === undefined) return;
+  const ask = ["reflog", "show", "--format=%gs", `refs/heads/${branch}`, "--"];
+  const log = outputOf(await git.read(inDirectory(repository.path), ask), "read the log of a branch");
+  const oldest = log.trimEnd().split("\n").at(-1);
+  if (oldest === noteOf(made)) await removeBranch(git, repository, branch, baseCommit);
 }
 
 function explain(branch: string, stderr: string): Error {

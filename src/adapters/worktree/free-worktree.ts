@@ -1,4 +1,4 @@
-import { lstat, mkdir, rename } from "node:fs/promises";
+import { lstat, mkdir, rename, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
@@ -43,9 +43,12 @@ async function tryToFree(context: Context, ref: WorkspaceRef): Promise<boolean> 
   return true;
 }
 
-/** Without its repository a folder that is gone needs nothing done, and one that is there stays. */
+/** Without its repository an empty folder can go, and one with anything in it stays. */
 async function refuseWhatIsThere(context: Context, ref: WorkspaceRef, place: Place): Promise<boolean> {
-  if (place.kind === "gone") return true;
+  if (place.kind === "gone") {
+    await rmdir(place.path).catch(() => undefined);
+    return true;
+  }
   return refuseUnlessVanished(ref, place, await inspectPlace(context, place));
 }
 

@@ -6,9 +6,11 @@ const LOCK_FILE = /Unable to create '(.+?\.lock)': File exists/;
 const LOCKED = /Unable to create '.+?\.lock': File exists|could not lock config file/;
 /**
  * git reads the records of all worktrees for many commands and dies of one that another process is just
- * writing: `failed to read .git/worktrees/app-3/commondir: Success` (2.39.5, seen with five adds at once).
+ * writing or removing (2.39.5): `failed to read .git/worktrees/app-3/commondir: Success`, `Invalid path
+ * '/src/app/.git/worktrees/app-3': No such file or directory`.
  */
-const HALF_WRITTEN = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
+const HALF_WRITTEN =
+  /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)|Invalid path '.*\/worktrees\/[^/']+'/;
 const PAUSES_MS = [20, 50, 100, 200, 400];
 
 type Attempt = () => Promise<GitResult>;

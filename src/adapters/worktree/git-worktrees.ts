@@ -1,7 +1,8 @@
-import type { ProcessTable } from "../../ports/process-table.ts";
+import type { Locks } from "../../ports/locks.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { removeBranch } from "./branch-refs.ts";
 import { createWorktree, planWorktree } from "./create-worktree.ts";
+import { discardWorktree } from "./discard-worktree.ts";
 import { freeWorktree } from "./free-worktree.ts";
 import { checkGit } from "./git-version.ts";
 import { inspectPlace } from "./inspect-place.ts";
@@ -17,7 +18,8 @@ export interface GitWorktreesOptions extends GitOptions {
   readonly managedRoot: string;
   /** Where removed worktrees go before they are deleted; best on the same file system. */
   readonly trashDir: string;
-  readonly processes: Pick<ProcessTable, "usersOf">;
+  readonly processes: Context["processes"];
+  readonly locks: Locks;
   /** For one checkout, its hooks and filters included, in milliseconds. */
   readonly addTimeoutMs?: number;
 }
@@ -26,11 +28,12 @@ const ADD_TIMEOUT_MS = 600_000;
 
 /** The workspace port on git worktrees. Nothing is ever fetched. */
 export function gitWorktrees(options: GitWorktreesOptions): Workspace {
-  const { managedRoot, trashDir, processes } = options;
+  const { managedRoot, trashDir, processes, locks } = options;
   const git = gitRunner(options);
   const context: Context = {
     git,
     processes,
+    locks,
     managedRoot,
     trash: trashOf(trashDir, managedRoot),
     addTimeoutMs: options.addTimeoutMs ?? ADD_TIMEOUT_MS,
@@ -39,11 +42,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     check: () => checkGit(git),
     plan: (spec) => planWorktree(context, spec),
     create: (spec, plan) => createWorktree(context, spec, plan),
-    async discard(ref, { branch, branchExists, baseCommit }) {
-      await freeWorktree(context, ref);
-      if (branchExists) return;
-      await removeBranch(git, await openRepository(git, ref.repositoryPath), branch, baseCommit);
-    },
+    discard: (ref, plan) => discardWorktree(context, ref, plan),
     planRestore: (spec) => planRestore(context, spec),
     restore: (spec) => restoreWorktree(context, spec),
     inspect: async (ref) => inspectPlace(context, (await locate(context, ref)).place),
@@ -53,7 +52,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
       if (!branchCreated) return;
       await removeBranch(git, await openRepository(git, ref.repositoryPath), branch, baseCommit);
     },
-    marked: () => markedWorktrees(managedRoot),
+    marked: () => markedWorktrees(context),
     sweepTrash: () => sweepTrash(context.trash),
   };
 }

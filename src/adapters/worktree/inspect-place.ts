@@ -2,7 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, isAoError } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
-import type { ProcessUse } from "../../ports/process-table.ts";
+import type { ProcessTable, ProcessUse } from "../../ports/process-table.ts";
 import { type Found, mergeFound, toFindings } from "./findings.ts";
 import { lockAge } from "./git-retry.ts";
 import { inspectFiles, inspectModules } from "./inspect-files.ts";
@@ -13,7 +13,7 @@ import { isAsPut } from "./put-files.ts";
 import { type Git, type GitLocation, inDirectory } from "./run-git.ts";
 import { lockReason, type WorktreeRecord } from "./worktree-records.ts";
 
-type Looking = Pick<Context, "git" | "processes">;
+type Looking = Pick<Context, "git"> & { readonly processes: Pick<ProcessTable, "usersOf"> };
 
 /** Files of a private git directory that exist while an operation waits to be finished (git 2.39.5). */
 const UNDER_WAY: readonly (readonly [string, string])[] = [

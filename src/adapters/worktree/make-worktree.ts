@@ -1,23 +1,27 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
-import type { CreatedWorkspace, WorkspaceSpec } from "../../ports/workspace.ts";
+import type { OperationId } from "../../domain/operation.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { addWorktree } from "./add-worktree.ts";
-import type { BranchPlan } from "./branch-plan.ts";
 import { makeBranch, removeBranch } from "./branch-refs.ts";
 import { claimFolder, hideFrom } from "./claim-folder.ts";
 import { type Marker, writeMarker } from "./marker.ts";
+import { isBeingMade, markedEnvironment } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
 import { putFiles, runCommands } from "./post-create.ts";
 import { forgetWorktree, removeWorktree } from "./remove-worktree.ts";
 import type { Repository } from "./repository.ts";
 import { snapshotMade } from "./snapshot-made.ts";
 import { type UndoStep, undoAfter } from "./undo.ts";
+import { findRecord, lockReason } from "./worktree-records.ts";
 
 export interface Making {
   readonly repository: Repository;
   /** Resolved; nothing is there and git remembers nothing of it. */
   readonly path: string;
   readonly spec: WorkspaceSpec;
-  readonly plan: BranchPlan;
+  readonly plan: WorkspacePlan;
 }
 
 /**
@@ -26,7 +30,8 @@ export interface Making {
  *
  * @throws AoError as `Workspace.create`; `details.left` names what could not be taken back.
  */
-export async function makeWorktree(context: Context, making: Making): Promise<CreatedWorkspace> {
+export async function makeWorktree(outer: Context, making: Making): Promise<CreatedWorkspace> {
+  const context = { ...outer, git: outer.git.forOperation(making.plan.operationId) };
   const undo: UndoStep[] = [];
   try {
     await makeBranchOf(context, making, undo);
@@ -57,13 +62,14 @@ async function makeBranchOf(context: Context, making: Making, undo: UndoStep[]):
 }
 
 async function claim(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
-  const { repository, path, spec } = making;
+  const { repository, path, spec, plan } = making;
   await hideFrom(repository, context.managedRoot);
   await claimFolder(path);
   const removal = { ...context, repository, path, sessionId: spec.sessionId };
   undo.push({
     what: `worktree ${path}`,
     run: async () => {
+      await unlockMade(repository, path, plan.operationId);
       const removed = await removeWorktree(removal, path);
       if (!removed) await forgetWorktree(removal);
     },
@@ -71,33 +77,39 @@ async function claim(context: Context, making: Making, undo: UndoStep[]): Promis
 }
 
 async function fill(context: Context, making: Making): Promise<CreatedWorkspace> {
-  const { git, addTimeoutMs } = context;
   const { repository, path, spec, plan } = making;
-  const { postCreate, env } = spec;
-  const { branch, baseRef, baseCommit } = plan;
-  const added = await addWorktree({ git, repository, path, branch, timeoutMs: addTimeoutMs });
+  const { postCreate } = spec;
+  const { branch, branchExists, baseRef, baseCommit, operationId } = plan;
+  const added = await addWorktree({ ...context, repository, path, branch, operationId });
   const { gitDir } = added.record;
   await writeMarker(gitDir, markerOf(context, making));
   const files = await putFiles(repository, path, postCreate);
   await writeMarker(gitDir, { ...markerOf(context, making), put: files.put });
+  const env = markedEnvironment(spec.env, operationId);
   await runCommands(postCreate.commands, { path, env, timeoutMs: postCreate.timeoutMs });
-  const made = await snapshotMade(git, path, {
-    commandsRan: postCreate.commands.length > 0,
-    known: files.put,
-  });
+  const commandsRan = postCreate.commands.length > 0;
+  const made = await snapshotMade(context.git, path, { commandsRan, known: files.put });
   if (made.length > 0)
     await writeMarker(gitDir, { ...markerOf(context, making), put: [...files.put, ...made] });
-  return {
-    path,
-    branch,
-    branchCreated: !plan.branchExists,
-    baseRef,
-    baseCommit,
-    warnings: [...plan.warnings, ...added.warnings, ...files.warnings],
-  };
+  await unlockMade(repository, path, operationId);
+  const warnings = [...plan.warnings, ...added.warnings, ...files.warnings];
+  return { path, branch, branchCreated: !branchExists, baseRef, baseCommit, warnings };
 }
 
-function markerOf({ managedRoot }: Context, { spec }: Making): Marker {
-  const { sessionId, projectId } = spec;
-  return { sessionId, projectId, managedRoot, createdAtMs: Date.now(), put: [] };
+/** Takes off the lock that says that it is being made; as `git worktree unlock` does it. */
+async function unlockMade(
+  repository: Repository,
+  path: string,
+  operationId: OperationId | null,
+): Promise<void> {
+  const record = await findRecord(repository.commonDir, path);
+  if (record === undefined || !isBeingMade(await lockReason(record), operationId)) return;
+  await rm(join(record.gitDir, "locked"), { force: true });
+}
+
+function markerOf({ managedRoot }: Context, { spec, plan }: Making): Marker {
+  const { sessionId, projectId, repositoryPath } = spec;
+  const { operationId } = plan;
+  const createdAtMs = Date.now();
+  return { sessionId, projectId, managedRoot, repositoryPath, operationId, createdAtMs, put: [] };
 }

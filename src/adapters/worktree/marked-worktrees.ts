@@ -2,42 +2,101 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { parseProjectId, parseSessionId } from "../../domain/ids.ts";
-import type { MarkedWorkspace } from "../../ports/workspace.ts";
-import { readMarker } from "./marker.ts";
-import { hasCode } from "./trash.ts";
-import { readGitLink } from "./worktree-records.ts";
+import { parseOperationId } from "../../domain/operation.ts";
+import type { MarkedWorkspace, WorkspaceRef } from "../../ports/workspace.ts";
+import { type Marker, readMarker } from "./marker.ts";
+import { operationOfReason } from "./operation-marks.ts";
+import type { Context } from "./place.ts";
+import { realpathOfAny } from "./safe-path.ts";
+import { hasCode, listHeld } from "./trash.ts";
+import { lockReason, readGitLink, recordOf, type WorktreeRecord } from "./worktree-records.ts";
 
-/** `Workspace.marked`: every folder `<root>/<project>/<session>`, judged by files alone. */
-export async function markedWorktrees(managedRoot: string): Promise<readonly MarkedWorkspace[]> {
-  const found: MarkedWorkspace[] = [];
-  for (const projectId of (await namesIn(managedRoot)).map(parseProjectId)) {
-    if (projectId === undefined) continue;
-    for (const sessionId of (await namesIn(join(managedRoot, projectId))).map(parseSessionId)) {
-      if (sessionId === undefined) continue;
-      const path = join(managedRoot, projectId, sessionId);
-      found.push(await markedAt({ projectId, sessionId, path, repositoryPath: "" }));
-    }
-  }
-  return found;
+type Managed = Pick<Context, "managedRoot" | "trash">;
+
+/** `Workspace.marked`, read from files alone. */
+export async function markedWorktrees(managed: Managed): Promise<readonly MarkedWorkspace[]> {
+  const held = await Promise.all((await listHeld(managed.trash)).map((tree) => heldAt(managed, tree)));
+  const standing = await Promise.all(
+    (await foldersOf(managed.managedRoot)).map((ref) => markedAt(managed, ref)),
+  );
+  const all = [...held.filter((one) => one !== undefined), ...standing];
+  return all.sort((a, b) => (a.ref.path < b.ref.path ? -1 : 1));
 }
 
-async function markedAt(ref: MarkedWorkspace["ref"]): Promise<MarkedWorkspace> {
-  const unknown = { ref, operationId: null, createdAtMs: null };
+/** Every `<root>/<project>/<session>`; what has another name is not ours. */
+async function foldersOf(managedRoot: string): Promise<readonly WorkspaceRef[]> {
+  const projects = (await namesIn(managedRoot)).map(parseProjectId).filter((id) => id !== undefined);
+  const refs = projects.map(async (projectId): Promise<readonly WorkspaceRef[]> => {
+    const folder = join(managedRoot, projectId);
+    const sessions = (await namesIn(folder)).map(parseSessionId).filter((id) => id !== undefined);
+    return sessions.map((sessionId) => ({
+      ...{ projectId, sessionId, repositoryPath: "" },
+      path: join(folder, sessionId),
+    }));
+  });
+  return (await Promise.all(refs)).flat();
+}
+
+async function markedAt(managed: Managed, ref: WorkspaceRef): Promise<MarkedWorkspace> {
   const link = await readGitLink(ref.path);
-  if (link.kind === "broken") return { ...unknown, flaw: link.cause };
-  if (link.kind === "repository") return { ...unknown, flaw: "another repository is there" };
-  const repositoryPath = dirname(dirname(link.gitDir));
-  const marker = await readMarker(link.gitDir);
-  if (marker === undefined) {
-    return { ...unknown, ref: { ...ref, repositoryPath }, flaw: "it has no mark of ao" };
-  }
-  const { createdAtMs } = marker;
-  return { ref: { ...ref, repositoryPath }, operationId: null, createdAtMs, flaw: null };
+  if (link.kind === "broken") return flawed(ref, link.cause);
+  if (link.kind === "repository") return flawed(ref, "another repository is there");
+  const record = await recordOf(link.gitDir);
+  const known = { ...ref, repositoryPath: repositoryOf(link.gitDir) };
+  if (record === undefined) return flawed(known, "its repository does not know it");
+  if (record.path !== (await realpathOfAny(ref.path))) return flawed(known, `it belongs at ${record.path}`);
+  return judged(managed, known, record);
 }
+
+async function judged(
+  { managedRoot }: Managed,
+  ref: WorkspaceRef,
+  record: WorktreeRecord,
+): Promise<MarkedWorkspace> {
+  const [marker, reason] = await Promise.all([readMarker(record.gitDir), lockReason(record)]);
+  const making = operationOfReason(reason);
+  if (marker === undefined) {
+    return { ...flawed(ref, "it has no mark of ao"), operationId: making };
+  }
+  const whole = marked(ref, marker);
+  if (marker.sessionId !== ref.sessionId || marker.managedRoot !== managedRoot) {
+    return { ...whole, flaw: `it is marked as ${marker.sessionId} of ${marker.managedRoot}` };
+  }
+  return making === null ? whole : { ...whole, flaw: "its making was not finished" };
+}
+
+/** One that an interrupted removal moved aside; it belongs where git remembers it. */
+async function heldAt({ managedRoot }: Managed, tree: string): Promise<MarkedWorkspace | undefined> {
+  const link = await readGitLink(tree);
+  const record = link.kind === "link" ? await recordOf(link.gitDir) : undefined;
+  const marker = record === undefined ? undefined : await readMarker(record.gitDir);
+  if (record === undefined || marker?.managedRoot !== managedRoot) return undefined;
+  const sessionId = parseSessionId(marker.sessionId);
+  const projectId = parseProjectId(marker.projectId);
+  if (sessionId === undefined || projectId === undefined) return undefined;
+  const ref = { projectId, sessionId, path: record.path, repositoryPath: repositoryOf(record.gitDir) };
+  return marked(ref, marker);
+}
+
+function marked(ref: WorkspaceRef, { repositoryPath, operationId, createdAtMs }: Marker): MarkedWorkspace {
+  return {
+    ref: { ...ref, repositoryPath: repositoryPath ?? ref.repositoryPath },
+    operationId: operationId === null ? null : (parseOperationId(operationId) ?? null),
+    createdAtMs,
+    flaw: null,
+  };
+}
+
+function flawed(ref: WorkspaceRef, flaw: string): MarkedWorkspace {
+  return { ref, operationId: null, createdAtMs: null, flaw };
+}
+
+/** `<common>/worktrees/<id>` leads to the common git directory, from which git finds the rest. */
+const repositoryOf = (gitDir: string): string => dirname(dirname(gitDir));
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    return (await readdir(folder)).sort();
+    return await readdir(folder);
   } catch (error) {
     if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return [];
     throw new AoError("data_dir_unusable", `${folder} cannot be read: ${errorMessage(error)}`, {

@@ -12,6 +12,9 @@ export interface Marker {
   readonly sessionId: string;
   readonly projectId: string;
   readonly managedRoot: string;
+  readonly repositoryPath: string | null;
+  /** The operation that made it; `null` when there was none. */
+  readonly operationId: string | null;
   readonly createdAtMs: number;
   readonly put: readonly PutItem[];
 }
@@ -42,7 +45,13 @@ function parseMarker(value: unknown): Marker | undefined {
   const named =
     typeof sessionId === "string" && typeof projectId === "string" && typeof managedRoot === "string";
   if (!named || typeof createdAtMs !== "number" || !Array.isArray(put)) return undefined;
-  return { sessionId, projectId, managedRoot, createdAtMs, put: put.flatMap(parsePutItem) };
+  const { repositoryPath, operationId } = value;
+  return {
+    ...{ sessionId, projectId, managedRoot, createdAtMs },
+    repositoryPath: typeof repositoryPath === "string" ? repositoryPath : null,
+    operationId: typeof operationId === "string" ? operationId : null,
+    put: put.flatMap(parsePutItem),
+  };
 }
 
 /** An item that cannot be read is left out: what it stood for then counts as work. */

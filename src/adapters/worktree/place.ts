@@ -1,5 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { isAoError } from "../../domain/errors.ts";
+import type { Locks } from "../../ports/locks.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
 import { type Marker, readMarker } from "./marker.ts";
@@ -12,7 +13,8 @@ import { findRecord, listRecords, readGitLink, type WorktreeRecord } from "./wor
 /** What this adapter works with. */
 export interface Context {
   readonly git: Git;
-  readonly processes: Pick<ProcessTable, "usersOf">;
+  readonly processes: Pick<ProcessTable, "usersOf" | "family" | "signal">;
+  readonly locks: Locks;
   readonly managedRoot: string;
   readonly trash: Trash;
   /** For one `git worktree add`. */

@@ -2,10 +2,12 @@ import { lstat, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { gitFailed } from "./git-failure.ts";
+import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
-import { type Git, inDirectory } from "./run-git.ts";
+import { withRecords } from "./repository-lock.ts";
+import { inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
-import { deleteDiscarded, discard, hasCode, sweepAbandoned, type Trash } from "./trash.ts";
+import { deleteDiscarded, discard, hasCode, sweepAbandoned } from "./trash.ts";
 import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
 
 /**
@@ -15,20 +17,20 @@ import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
  *
  * @throws AoError git_failed when git keeps it, for example locked.
  */
-async function dropRecord(git: Git, repository: Repository, record: WorktreeRecord): Promise<void> {
+async function dropRecord({ git, locks, repository }: Removal, record: WorktreeRecord): Promise<void> {
   if (await isThere(record.path)) throw gitFailed(`forget ${record.path}`, "something is there again");
   const args = ["worktree", "remove", "--", record.path];
-  const result = await git.write(inDirectory(repository.path), args);
+  const result = await withRecords(locks, repository, () => git.write(inDirectory(repository.path), args));
   if (!(await isThere(record.gitDir))) return;
   const hint = `git -C '${repository.path}' worktree unlock '${record.path}'`;
   throw gitFailed(`forget the worktree ${record.path}`, result.stderr, hint);
 }
 
-export interface Removal {
-  readonly git: Git;
+export interface Removal extends FolderRemoval, Pick<Context, "git" | "locks"> {
   readonly repository: Repository;
-  readonly trash: Trash;
-  readonly managedRoot: string;
+}
+
+export interface FolderRemoval extends Pick<Context, "trash" | "managedRoot"> {
   readonly sessionId: string;
   /** Resolved path that git knows it by. */
   readonly path: string;
@@ -46,17 +48,32 @@ export async function removeWorktree(removal: Removal, tree: string): Promise<bo
   const gone = await discardIfThere(removal, tree);
   if (gone === undefined) return false;
   await forgetWorktree(removal);
-  await sweepAbandoned(removal.trash);
+  await deleteFiles(removal, gone);
+  return true;
+}
+
+/**
+ * Removes a folder of ours whose content nobody needs: out of the way, then for good. What git remembers is
+ * the caller's business.
+ *
+ * @throws AoError teardown_incomplete when files could not be deleted; they are in the trash then.
+ */
+export async function removeFolder(removal: FolderRemoval, tree: string): Promise<void> {
+  const gone = await discardIfThere(removal, tree);
+  if (gone !== undefined) await deleteFiles(removal, gone);
+}
+
+async function deleteFiles({ trash, path }: FolderRemoval, gone: string): Promise<void> {
+  await sweepAbandoned(trash);
   try {
     await deleteDiscarded(gone);
   } catch (cause) {
-    throw new AoError("teardown_incomplete", `files of ${removal.path} could not be deleted`, {
+    throw new AoError("teardown_incomplete", `files of ${path} could not be deleted`, {
       hint: `rm -rf '${gone}'`,
       details: { left: [`${gone}: ${errorMessage(cause)}`] },
       cause,
     });
   }
-  return true;
 }
 
 /**
@@ -65,15 +82,15 @@ export async function removeWorktree(removal: Removal, tree: string): Promise<bo
  * @throws AoError git_failed when git keeps the record.
  */
 export async function forgetWorktree(removal: Removal): Promise<void> {
-  const { git, repository, path } = removal;
+  const { repository, path } = removal;
   await rmdir(path).catch(() => undefined);
   const record = await findRecord(repository.commonDir, path);
-  if (record !== undefined) await dropRecord(git, repository, record);
+  if (record !== undefined) await dropRecord(removal, record);
   await removeEmptyFolders(await realpathOfAny(removal.managedRoot), dirname(path));
 }
 
 /** Another process that frees the same worktree may have been first. */
-async function discardIfThere(removal: Removal, tree: string): Promise<string | undefined> {
+async function discardIfThere(removal: FolderRemoval, tree: string): Promise<string | undefined> {
   try {
     return await discard(removal.trash, removal.sessionId, tree);
   } catch (error) {
@@ -83,7 +100,7 @@ async function discardIfThere(removal: Removal, tree: string): Promise<string | 
 }
 
 /** From `folder` upward, as long as they are empty and below the managed root. */
-async function removeEmptyFolders(managedRoot: string, folder: string): Promise<void> {
+export async function removeEmptyFolders(managedRoot: string, folder: string): Promise<void> {
   if (!isBelow(managedRoot, folder)) return;
   const removed = await rmdir(folder).then(
     () => true,

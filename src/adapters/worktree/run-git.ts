@@ -1,8 +1,10 @@
 import { execa } from "execa";
 import { AoError } from "../../domain/errors.ts";
+import type { OperationId } from "../../domain/operation.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import type { GitResult } from "./git-failure.ts";
 import { retryHalfWritten } from "./git-retry.ts";
+import { markedEnvironment } from "./operation-marks.ts";
 
 export interface GitOptions {
   /** Program to run; a bare name is looked up in `PATH`. */
@@ -30,6 +32,8 @@ export interface Git {
   read(where: GitLocation, args: readonly string[], input?: string): Promise<GitResult>;
   /** @throws AoError git_unavailable as `read`. */
   write(where: GitLocation, args: readonly string[]): Promise<GitResult>;
+  /** The same program, its processes marked as children of the operation. */
+  forOperation(operationId: OperationId | null): Git;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -41,9 +45,11 @@ export const inDirectory = (path: string): GitLocation => ({ kind: "directory", 
 
 /** Runs git for all of this adapter. The working directory is never the caller's, which may be gone. */
 export function gitRunner(options: GitOptions = {}): Git {
-  const program = options.gitPath ?? "git";
-  const env = gitEnvironment(options.env ?? process.env);
-  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const env = markedEnvironment(gitEnvironment(options.env ?? process.env), null);
+  return gitWith({ program: options.gitPath ?? "git", env, timeoutMs: options.timeoutMs ?? TIMEOUT_MS });
+}
+
+function gitWith({ program, env, timeoutMs }: Pick<GitCall, "program" | "env" | "timeoutMs">): Git {
   const call = (args: readonly string[], extraEnv: Readonly<Record<string, string>>, input?: string) =>
     retryHalfWritten(() => runGit({ program, args, env: { ...env, ...extraEnv }, timeoutMs, input }));
   return {
@@ -51,6 +57,7 @@ export function gitRunner(options: GitOptions = {}): Git {
     env,
     read: (where, args, input) => call([...READ_OPTIONS, ...locationArgs(where), ...args], READ_ENV, input),
     write: (where, args) => call([...locationArgs(where), ...args], {}),
+    forOperation: (id) => gitWith({ program, env: markedEnvironment(env, id), timeoutMs }),
   };
 }
 

@@ -27,6 +27,15 @@ export async function findHeld(trash: Trash, sessionId: string): Promise<string 
   return undefined;
 }
 
+/** What interrupted removals left, by path. */
+export async function listHeld({ folders }: Trash): Promise<readonly string[]> {
+  const names = folders.map(async (folder) => {
+    const found = await readdir(folder).catch((): string[] => []);
+    return found.filter((name) => name.endsWith(".held")).map((name) => join(folder, name));
+  });
+  return (await Promise.all(names)).flat().sort();
+}
+
 /**
  * Moves the worktree at `path` out of everybody's way and returns where it is now. One rename: what is in
  * it, and every process in it, goes along.

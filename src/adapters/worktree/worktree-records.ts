@@ -29,6 +29,11 @@ export async function listRecords(commonDir: string): Promise<readonly WorktreeR
   return records.filter((record) => record !== undefined);
 }
 
+/** The record that is a private git directory; `undefined` when there is none that can be read. */
+export async function recordOf(gitDir: string): Promise<WorktreeRecord | undefined> {
+  return readRecord(gitDir).catch(() => undefined);
+}
+
 async function readRecord(gitDir: string): Promise<WorktreeRecord | undefined> {
   const text = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;

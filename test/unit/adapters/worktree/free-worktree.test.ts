@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { memoryLocks } from "../../../../src/adapters/memory/locks.ts";
 import { gitWorktrees } from "../../../../src/adapters/worktree/git-worktrees.ts";
 import type { SessionId } from "../../../../src/domain/ids.ts";
 import type { WorkspaceFinding } from "../../../../src/domain/workspace-finding.ts";
@@ -117,7 +118,7 @@ describe("destroy", () => {
     await failure(world.workspace.destroy(world.spec()), "git_failed");
     expect(world.repository.worktrees()).toContain(world.spec().path);
     const { managedRoot, trashDir, processes } = world;
-    const healthy = gitWorktrees({ managedRoot, trashDir, processes, env: GIT_ENV });
+    const healthy = gitWorktrees({ managedRoot, trashDir, processes, locks: memoryLocks(), env: GIT_ENV });
     await healthy.destroy(world.spec());
     expect(world.repository.worktrees()).toEqual([world.repository.path]);
   });

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { memoryLocks } from "../../../../src/adapters/memory/locks.ts";
 import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
 import { type GitWorktreesOptions, gitWorktrees } from "../../../../src/adapters/worktree/git-worktrees.ts";
 import { type AoError, type AoErrorCode, isAoError } from "../../../../src/domain/errors.ts";
@@ -12,16 +13,26 @@ import { tempDir } from "../../../support/temp-dir.ts";
 
 type Patch = Partial<Omit<WorkspaceSpec, "postCreate">> & { readonly postCreate?: Partial<PostCreate> };
 
+/** Of the process table only what is given is replaced. */
+type WorldOptions = Partial<Omit<GitWorktreesOptions, "processes">> & {
+  readonly processes?: Partial<GitWorktreesOptions["processes"]>;
+};
+
 /** The adapter on a real repository, with a data directory of its own. */
 export function worktreeWorld(
   repository: TestRepository = gitRepository(),
-  options: Partial<GitWorktreesOptions> = {},
+  { processes: replaced, ...options }: WorldOptions = {},
 ) {
   const dataDir = tempDir("ao-data");
   const managedRoot = options.managedRoot ?? join(dataDir, "worktrees");
   const trashDir = options.trashDir ?? join(dataDir, "trash");
   const processes = memoryProcessTable();
-  const port = gitWorktrees({ env: GIT_ENV, processes, ...options, managedRoot, trashDir });
+  const port = gitWorktrees({
+    ...{ env: GIT_ENV, processes: { ...processes, ...replaced }, locks: memoryLocks() },
+    ...options,
+    managedRoot,
+    trashDir,
+  });
   const workspace = {
     ...port,
     /** Plans as well when it is given no plan. */

@@ -1,0 +1,121 @@
+import { lstat, readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
+import { removeOwnBranch } from "./branch-refs.ts";
+import { endStrays } from "./end-strays.ts";
+import { readMarker } from "./marker.ts";
+import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
+import type { Context } from "./place.ts";
+import { removeEmptyFolders, removeFolder } from "./remove-worktree.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import { withRecords } from "./repository-lock.ts";
+import { isBelow, realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
+import { findRecord, lockReason, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
+
+interface Discarding {
+  readonly context: Context;
+  readonly ref: WorkspaceRef;
+  readonly plan: WorkspacePlan;
+  readonly repository: Repository;
+  /** Resolved. */
+  readonly path: string;
+}
+
+/** `Workspace.discard`: children first, then the folder, then git's record of it, then the branch. */
+export async function discardWorktree(
+  context: Context,
+  ref: WorkspaceRef,
+  plan: WorkspacePlan,
+): Promise<void> {
+  const path = await resolveInside(context.managedRoot, ref.path);
+  if (plan.path !== path) throw unsafePath(path, `the plan was for ${plan.path}`);
+  await endStrays(context.processes, plan.operationId);
+  const repository = await openRepository(context.git, ref.repositoryPath);
+  const discarding = { context, ref, plan, repository, path };
+  const record = await ownRecord(discarding);
+  await discardFolder(discarding, record);
+  await withRecords(context.locks, repository, async () => {
+    if (record !== undefined) await removeRecord(record.gitDir);
+    await removeNameless(discarding);
+  });
+  await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(path));
+  if (!plan.branchExists) await removeOwnBranch(context.git, repository, plan);
+}
+
+/**
+ * git's record of the folder when this operation made it. One of a folder that is gone and was another's
+ * is none of our business.
+ *
+ * @throws AoError workspace_unsafe_path when it is another's.
+ */
+async function ownRecord(discarding: Discarding): Promise<WorktreeRecord | undefined> {
+  const { path, repository, ref, plan, context } = discarding;
+  const record = await findRecord(repository.commonDir, path);
+  if (record === undefined) return undefined;
+  const marker = await readMarker(record.gitDir);
+  const isOwn =
+    marker === undefined
+      ? isBeingMade(await lockReason(record), plan.operationId)
+      : marker.sessionId === ref.sessionId &&
+        marker.managedRoot === context.managedRoot &&
+        marker.operationId === plan.operationId;
+  if (isOwn) return record;
+  if (await isMissing(path)) return undefined;
+  throw unsafePath(path, `operation ${plan.operationId} of ${ref.sessionId} did not make it`);
+}
+
+async function discardFolder(
+  { context, ref, repository, path }: Discarding,
+  record: WorktreeRecord | undefined,
+): Promise<void> {
+  await rmdir(path).catch(() => undefined);
+  if (await isMissing(path)) return;
+  const link = await readGitLink(path);
+  // Without its record it is one that git had begun to take back itself.
+  const isOwn =
+    link.kind === "link" &&
+    (record === undefined
+      ? isBelow(join(repository.commonDir, "worktrees"), link.gitDir) && (await isMissing(link.gitDir))
+      : link.gitDir === record.gitDir);
+  if (!isOwn) throw unsafePath(path, "it is not what git made there");
+  await removeFolder({ ...context, sessionId: ref.sessionId, path }, path);
+}
+
+/** As git does it itself: the record's folder and, when it was the last one, the folder around it. */
+async function removeRecord(gitDir: string): Promise<void> {
+  await rm(gitDir, { recursive: true, force: true });
+  await rmdir(dirname(gitDir)).catch(() => undefined);
+}
+
+const HALF_MADE_MS = 100;
+
+/**
+ * Records that git was killed over before it had written of which folder they are: with our reason, or with
+ * nothing in them at all and our name. The latter may be just being written by somebody else, so it is
+ * looked at twice.
+ */
+async function removeNameless({ repository, plan, path }: Discarding): Promise<void> {
+  const folder = join(repository.commonDir, "worktrees");
+  const ids = await readdir(folder).catch((): string[] => []);
+  for (const id of ids) {
+    const gitDir = join(folder, id);
+    const isOurs = async () => {
+      const reason = await textOf(join(gitDir, "locked"));
+      if ((await textOf(join(gitDir, "gitdir"))) !== "") return false;
+      if (plan.operationId !== null && reason === lockReasonOf(plan.operationId)) return true;
+      return reason === "" && id === basename(path);
+    };
+    if (!(await isOurs())) continue;
+    await sleep(HALF_MADE_MS);
+    if (await isOurs()) await removeRecord(gitDir);
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  return (await readFile(file, "utf8").catch(() => "")).trim();
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) === undefined;
+}
