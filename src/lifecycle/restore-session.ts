@@ -1,4 +1,4 @@
-import { AoError } from "../domain/errors.ts";
+import { AoError, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
@@ -85,7 +85,9 @@ async function tryRestore(
   const intent = intentOf(deps, requireSession(deps, id), options);
   const obstacle = obstacleTo(deps, intent);
   if (obstacle !== null) return asAttempt(deps, obstacle, options);
-  const record = await observeEnded(deps, id);
+  const ended = await endedOrBusy(deps, intent, id);
+  if (ended.kind === "busy") return ended;
+  const { record } = ended;
   const draft = await draftRestore(deps, record, options);
   await checkLaunch(deps, draft);
   const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, record));
@@ -95,6 +97,21 @@ async function tryRestore(
     bringBack(deps, { record, draft, options, held, undo }),
   );
   return { kind: "done", result };
+}
+
+/** One that was found not to be over may be on its way there: then it is busy. */
+async function endedOrBusy(
+  deps: SessionDeps,
+  intent: PrepareRequest,
+  id: SessionId,
+): Promise<Busy | { readonly kind: "ended"; readonly record: SessionRecord }> {
+  try {
+    return { kind: "ended", record: await observeEnded(deps, id) };
+  } catch (error) {
+    const obstacle = isAoError(error, "not_restorable") ? obstacleTo(deps, intent) : null;
+    if (obstacle?.kind === "busy") return obstacle;
+    throw error;
+  }
 }
 
 function intentOf(

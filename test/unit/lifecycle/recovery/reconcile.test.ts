@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { AoError } from "../../../../src/domain/errors.ts";
+import type { Operation } from "../../../../src/domain/operation.ts";
+import { findOrphans, nameOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
+import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
+import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import { launchId, projectId, sessionId } from "../../../support/builders.ts";
+import { inProcess } from "../../../support/crashing.ts";
+import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";
+
+const ID = sessionId("app-1");
+const PATH = "/data/worktrees/app/app-1";
+const NOTHING = { transitions: [], operations: [], orphans: [], errors: [] };
+
+/** Starts a runtime and makes a worktree, both with our marks, that nobody has. */
+async function strays({ deps }: World, id: string): Promise<void> {
+  const ref = { projectId: projectId("app"), sessionId: sessionId(id), repositoryPath: "/repo/app" };
+  const path = `/data/worktrees/app/${id}`;
+  const spec = {
+    ...{ ...ref, path, branch: `stray/${id}`, baseRef: null, defaultBranch: "main", env: {} },
+    postCreate: { symlinks: [], copy: [], commands: [], timeoutMs: 1 },
+    operationId: null,
+  };
+  await deps.workspace.create(spec, await deps.workspace.plan(spec));
+  await deps.runtime.create({
+    ...{ sessionId: ref.sessionId, launchId: launchId(`stray-${id}`), workspacePath: path },
+    ...{ launchDir: "/launch", argv: ["/bin/agent"], env: {}, settleMs: 0 },
+  });
+}
+
+/** A spawn that was killed once its agent ran, and of which the row was lost before it was written. */
+async function killedSpawn(world: World, at: string): Promise<void> {
+  const { crossed } = await inProcess(world, {}, (deps) => spawnSession(deps, aSpawnRequest(world.project)));
+  const crashAt = crossed.indexOf(at) + 1;
+  await world.kill(ID);
+  const request = aSpawnRequest(world.project, { issueId: "43" });
+  await inProcess(world, { crashAt }, (deps) => spawnSession(deps, request));
+}
+
+describe("a reconcile", () => {
+  test("of a world in order changes nothing and says how many it looked at", async () => {
+    const world = aWorld();
+    await world.spawn();
+    expect(await reconcile(world.deps)).toEqual({ observed: 1, ...NOTHING });
+  });
+
+  test("saves what it hears, and tells each change of status once", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.hear(ID, "active");
+    expect((await reconcile(world.deps)).transitions).toEqual([
+      { id: "app-1", from: "spawning", to: "working", reason: "task_in_progress" },
+    ]);
+    expect(await reconcile(world.deps)).toEqual({ observed: 1, ...NOTHING });
+  });
+
+  test("that cannot look says so, ends nothing, and does the rest", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.workspace.leaveTrash();
+    world.runtime.failNext("look", new Error("tmux is gone"));
+    const { errors, transitions } = await reconcile(world.deps);
+    expect(errors).toEqual([{ subject: "runtime", code: "runtime_unavailable", message: "tmux is gone" }]);
+    expect(transitions.every(({ to }) => to === "detecting")).toBe(true);
+    expect(await world.deps.workspace.sweepTrash()).toBe(0);
+  });
+});
+
+describe("an orphan", () => {
+  test("with nothing to lose is taken away, its dead runtime as well", async () => {
+    const world = aWorld();
+    await strays(world, "app-7");
+    world.runtime.exitAgent(sessionId("app-7"), 0);
+    expect((await reconcile(world.deps)).orphans).toMatchObject([
+      { kind: "runtime", sessionId: "app-7", action: "undone" },
+      { kind: "worktree", sessionId: "app-7", where: "/data/worktrees/app/app-7", action: "undone" },
+    ]);
+    expect(world.runtime.sessions()).toEqual([]);
+    expect(world.workspace.exists("/data/worktrees/app/app-7")).toBe(false);
+    expect(await reconcile(world.deps)).toEqual({ observed: 0, ...NOTHING });
+  });
+
+  test("that holds work is named with what it holds, and stays, however often", async () => {
+    const world = aWorld();
+    await strays(world, "app-7");
+    world.runtime.loseRuntime(sessionId("app-7"));
+    world.workspace.refuse("/data/worktrees/app/app-7");
+    const first = await reconcile(world.deps);
+    expect(first.orphans).toMatchObject([{ kind: "worktree", action: "kept", detail: "1 untracked file" }]);
+    const changes = world.deps.changes.last();
+    expect(await reconcile(world.deps)).toEqual(first);
+    expect(world.deps.changes.last()).toBe(changes);
+  });
+
+  test("whose agent runs, and of which nothing is recorded, is left alone: the records may be lost", async () => {
+    const world = aWorld();
+    await strays(world, "app-7");
+    expect((await reconcile(world.deps)).orphans).toMatchObject([
+      { kind: "runtime", action: "kept", detail: expect.stringContaining("nothing is recorded") },
+      { kind: "worktree", action: "kept" },
+    ]);
+    expect(world.runtime.sessions()).toEqual(["app-7"]);
+  });
+
+  test("of an earlier launch of a known session is ended", async () => {
+    const world = aWorld();
+    await world.spawn();
+    await world.kill(ID);
+    await strays(world, "app-1");
+    expect((await reconcile(world.deps)).orphans).toMatchObject([{ action: "undone" }, { action: "undone" }]);
+    expect(world.workspace.exists(PATH)).toBe(false);
+  });
+
+  test("is only named by who just asks", async () => {
+    const world = aWorld();
+    await strays(world, "app-7");
+    world.clearLog();
+    const named = nameOrphans(await findOrphans(world.deps));
+    expect(named).toMatchObject([
+      { kind: "runtime", action: "found" },
+      { kind: "worktree", action: "found" },
+    ]);
+    expect(world.log).toEqual(["runtime.marked"]);
+  });
+
+  test("is no runtime or worktree that another process just makes", async () => {
+    const world = aWorld();
+    const seen: unknown[] = [];
+    const look = async () => void seen.push(await findOrphans(world.deps));
+    const deps = { ...world.deps, boundary: look };
+    await spawnSession(deps, aSpawnRequest(world.project));
+    expect(seen.length).toBeGreaterThan(5);
+    expect(new Set(seen.map((each) => JSON.stringify(each)))).toEqual(
+      new Set([JSON.stringify({ runtimes: [], workspaces: [] })]),
+    );
+  });
+
+  test("is nothing at all while an operation cannot be read", async () => {
+    const world = aWorld();
+    await strays(world, "app-7");
+    const unreadable = [{ id: "damaged", sessionId: null, flaw: "state" }];
+    const unfinished = () => ({ ...world.deps.operations.unfinished(), unreadable });
+    const operations = { ...world.deps.operations, unfinished };
+    const { orphans, errors } = await reconcile({ ...world.deps, operations });
+    expect(orphans).toEqual([]);
+    expect(errors).toMatchObject([{ subject: "operation damaged", code: "store_corrupt" }]);
+  });
+});
+
+describe("a spawn whose process died", () => {
+  test("when its agent ran and is dead by now keeps the work in the worktree, and says where", async () => {
+    const world = aWorld();
+    await killedSpawn(world, "spawn.runtime.create:after");
+    const second = sessionId("app-2");
+    world.runtime.exitAgent(second, 0);
+    world.workspace.refuse("/data/worktrees/app/app-2");
+    const { operations, orphans } = await reconcile(world.deps);
+    expect(operations).toMatchObject([{ kind: "spawn", sessionId: "app-2", outcome: "undone" }]);
+    expect(orphans).toMatchObject([{ kind: "worktree", sessionId: "app-2", action: "kept" }]);
+    expect(world.workspace.exists("/data/worktrees/app/app-2")).toBe(true);
+    expect(stateOf(world, "app-2")).toMatchObject({
+      kind: "failed",
+      error: { code: "interrupted" },
+      result: { left: [{ what: "worktree", where: "/data/worktrees/app/app-2" }] },
+    });
+  });
+
+  test("stays for later while it cannot be looked at, and stops no other", async () => {
+    const world = aWorld();
+    await killedSpawn(world, "spawn.runtime.create:after");
+    const runtime = {
+      ...world.deps.runtime,
+      find: () => Promise.reject(new AoError("runtime_unavailable", "no tmux")),
+    };
+    const { operations, errors } = await reconcile({ ...world.deps, runtime });
+    expect(operations).toMatchObject([{ kind: "spawn", outcome: "left" }]);
+    expect(errors).toMatchObject([{ subject: "spawn of app-2", code: "runtime_unavailable" }]);
+    expect((await world.spawn({ issueId: "44" })).id).toBe("app-3");
+    world.clock.advance(10_000);
+    expect((await reconcile(world.deps)).operations).toMatchObject([{ outcome: "finished" }]);
+    expect(world.row(sessionId("app-2")).lifecycle.runtime.state).toBe("alive");
+  });
+
+  test("is finished by whoever changes something next", async () => {
+    const world = aWorld();
+    await killedSpawn(world, "spawn.row.insert:after");
+    await world.kill(sessionId("app-2"));
+    expect(world.runtime.sessions()).toEqual([]);
+    expect(world.deps.operations.unfinished().operations).toEqual([]);
+  });
+
+  test("is recovered once by ten at a time", async () => {
+    const world = aWorld();
+    await killedSpawn(world, "spawn.created:after");
+    const ticks = await Promise.all(Array.from({ length: 10 }, () => reconcile(world.deps)));
+    expect(ticks.flatMap(({ operations }) => operations)).toHaveLength(1);
+    expect(ticks.flatMap(({ errors }) => errors)).toEqual([]);
+    expect(world.workspace.exists("/data/worktrees/app/app-2")).toBe(false);
+  });
+});
+
+function stateOf({ deps }: World, id: string): Operation["state"] | undefined {
+  return deps.operations.ofSession(sessionId(id), 1).operations[0]?.state;
+}
