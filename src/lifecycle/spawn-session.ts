@@ -32,7 +32,7 @@ import { requireSession } from "./session-refs.ts";
 import { type SpawnProgress, spawnProgressJson } from "./spawn-progress.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import type { UndoStep } from "./undo.ts";
-import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { undoConversation, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 export interface SpawnRequest extends RequestOptions {
   /** A registered project. */
@@ -161,6 +161,7 @@ async function start(
   request.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: created.path };
   undo.push(undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
+  undo.push(...undoConversation(deps, draft.agentSessionId));
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
   const started = await crossing(deps, "spawn.runtime.create", () => deps.runtime.create(spec));
   undo.push(undoRuntime(deps, { ...launch, ...started }));

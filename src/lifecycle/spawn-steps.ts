@@ -10,7 +10,14 @@ import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
 import { parseSpawnProgress, type SpawnProgress, spawnedRecord } from "./spawn-progress.ts";
 import type { UndoStep } from "./undo.ts";
-import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import {
+  discardWorkspace,
+  undoConversation,
+  undoLaunch,
+  undoRow,
+  undoRuntime,
+  undoWorkspace,
+} from "./undo-steps.ts";
 
 /** Adds the row of a session whose runtime is up, unless it is there. */
 export async function seedSpawned(
@@ -79,6 +86,7 @@ function stepsLeft(deps: SessionDeps, { progress, row, found }: Left): readonly 
   return [
     created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, created),
     undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(seed.id)),
+    ...undoConversation(deps, seed.metadata.agentSessionId),
     ...(found === undefined ? [] : [undoRuntime(deps, found)]),
     ...(row === undefined ? [] : [undoRow(deps, seed.id)]),
   ];

@@ -1,3 +1,4 @@
+import { dataLayout } from "../domain/data-layout.ts";
 import { errorMessage } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
@@ -50,6 +51,17 @@ export function undoLaunch(
       await inbox.remove(ours.map(({ id }) => id));
     },
   };
+}
+
+/** Removes what the agent of a failed start wrote of its new conversation, as far as it lies with `ao`. */
+export function undoConversation(
+  { files, boundary, dataDir }: Pick<SessionDeps, "files" | "boundary" | "dataDir">,
+  agentSessionId: string | null,
+): readonly UndoStep[] {
+  if (agentSessionId === null) return [];
+  const where = `${dataLayout(dataDir).embeddedConversations}/${agentSessionId}.jsonl`;
+  const run = () => crossing({ boundary }, "undo.conversation", () => files.removeTree(where));
+  return [{ what: "conversation", where, run }];
 }
 
 /** Ends the agent again. Its worktree and files stay while it cannot be ended. */

@@ -74,9 +74,10 @@ describe("a session from spawn to cleanup", () => {
 
     git(cwd, "branch", "-D", "feat/42-fix-it");
     expect(await ao.traces(cwd)).toMatchObject({
-      ...(before as object),
+      ...before,
       rows: [{ id: "shop-1", status: "cleanup" }],
-      files: expect.any(Array),
+      projects: [{ id: "shop" }],
+      files: expect.arrayContaining([join("embedded", `${spawned.agentSessionId}.jsonl`)]),
     });
   });
 

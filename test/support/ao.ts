@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type * as z from "zod";
-import { errorSchema, listSchema } from "./json-schemas.ts";
+import { errorSchema, listSchema, projectListSchema } from "./json-schemas.ts";
 import { tempDir } from "./temp-dir.ts";
 
 const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
@@ -43,8 +43,22 @@ export interface Ao {
   until(id: string, ...statuses: readonly string[]): Promise<void>;
   /** What tmux prints on the sandbox's server; empty when there is none. */
   tmux(...args: readonly string[]): string;
-  /** All that a command could leave behind in a repository: worktrees, branches, tmux sessions, rows, files. */
-  traces(repository: string): Promise<unknown>;
+  /** All that a command could leave behind in a repository and in the data directory. */
+  traces(repository: string): Promise<Traces>;
+}
+
+export interface Traces {
+  readonly worktrees: string;
+  /** All refs. */
+  readonly branches: string;
+  /** tmux sessions. */
+  readonly sessions: string;
+  readonly rows: z.output<typeof listSchema>["data"];
+  readonly projects: z.output<typeof projectListSchema>["data"];
+  /** In the data directory, beside the store and its empty folders. */
+  readonly files: readonly string[];
+  /** In the repository, ignored files included. */
+  readonly repository: string;
 }
 
 /** Runs git, its output trimmed; a test for which it fails has nothing to stand on. */
@@ -113,12 +127,15 @@ function endServers(runtimeDir: string): void {
   }
 }
 
+/** What a data directory has from its first commands on: the store, empty folders, locks, tmux's last server. */
+const ALWAYS =
+  /^(ao\.db(-wal|-shm)?|worktrees|launch|inbox(\/(new|tmp))?|trash|embedded|runtime(\/tmux-server\.json)?|locks(\/[0-9a-f]{32})?)$/;
+
+/** All that is in a data directory beyond that. */
 function filesBelow(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const names = readdirSync(path, { recursive: true, encoding: "utf8" });
-  return names
-    .filter((name) => !/^(ao\.db|inbox|trash|worktrees|launch|embedded)/.test(name) || name.includes("/"))
-    .sort();
+  return names.filter((name) => !ALWAYS.test(name)).sort();
 }
 
 /** A fresh sandbox. */
@@ -187,11 +204,13 @@ export function aoSandbox(): Ao {
       }
     },
     async traces(repository) {
+      const hasStore = existsSync(join(dataDir, "ao.db"));
       return {
         worktrees: git(repository, "worktree", "list", "--porcelain"),
         branches: git(repository, "for-each-ref"),
         sessions: tmux("list-sessions", "-F", "#{session_name}"),
-        rows: existsSync(join(dataDir, "ao.db")) ? (await list()).data : [],
+        rows: hasStore ? (await list()).data : [],
+        projects: hasStore ? (await json(projectListSchema, ["project", "list"])).data : [],
         files: filesBelow(dataDir),
         repository: git(repository, "status", "--porcelain", "--ignored"),
       };
