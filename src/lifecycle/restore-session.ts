@@ -174,7 +174,7 @@ async function restoreWorkspace(
   const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null };
   await crossing(deps, "restore.planned", () => ledger.checkpoint(held, restoreProgressJson(planned)));
   const created = await crossing(deps, "restore.workspace.restore", () => deps.workspace.restore(spec));
-  if (plan !== null) undo.push(undoWorkspace(deps, spec, created));
+  if (plan !== null) undo.push(undoWorkspace(deps, spec, { created }));
   const progress = { ...planned, created };
   await crossing(deps, "restore.created", () =>
     ledger.checkpoint(held, restoreProgressJson(progress), (store) => {

@@ -73,5 +73,5 @@ function stepsLeft(
 
 function workspaceSteps(deps: SessionDeps, { ref, plan, created }: RestoreProgress): readonly UndoStep[] {
   if (plan === null) return [];
-  return [created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, created)];
+  return [created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, { created })];
 }

@@ -32,7 +32,7 @@ import { requireSession } from "./session-refs.ts";
 import { type SpawnProgress, spawnProgressJson } from "./spawn-progress.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import type { UndoStep } from "./undo.ts";
-import { undoConversation, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 export interface SpawnRequest extends RequestOptions {
   /** A registered project. */
@@ -142,7 +142,8 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const planned = { ...planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() }) };
   await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, spawnProgressJson(planned)));
   const created = await crossing(deps, "spawn.workspace.create", () => deps.workspace.create(spec, plan));
-  undo.push(undoWorkspace(deps, planned.ref, created));
+  const newConversation = draft.agentSessionId;
+  undo.push(undoWorkspace(deps, planned.ref, { created, newConversation }));
   const progress = { ...planned, created };
   await crossing(deps, "spawn.created", () => ledger.checkpoint(held, spawnProgressJson(progress)));
 
@@ -161,7 +162,6 @@ async function start(
   request.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: created.path };
   undo.push(undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
-  undo.push(...undoConversation(deps, draft.agentSessionId));
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
   const started = await crossing(deps, "spawn.runtime.create", () => deps.runtime.create(spec));
   undo.push(undoRuntime(deps, { ...launch, ...started }));

@@ -10,14 +10,7 @@ import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
 import { parseSpawnProgress, type SpawnProgress, spawnedRecord } from "./spawn-progress.ts";
 import type { UndoStep } from "./undo.ts";
-import {
-  discardWorkspace,
-  undoConversation,
-  undoLaunch,
-  undoRow,
-  undoRuntime,
-  undoWorkspace,
-} from "./undo-steps.ts";
+import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 /** Adds the row of a session whose runtime is up, unless it is there. */
 export async function seedSpawned(
@@ -82,11 +75,13 @@ interface Left {
 
 function stepsLeft(deps: SessionDeps, { progress, row, found }: Left): readonly UndoStep[] {
   const { ref, plan, created, seed } = progress;
-  const launch = { sessionId: seed.id, launchId: seed.metadata.launchId };
+  const { launchId, agentSessionId: newConversation } = seed.metadata;
+  const launch = { sessionId: seed.id, launchId };
   return [
-    created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, created),
+    created === null
+      ? discardWorkspace(deps, ref, plan)
+      : undoWorkspace(deps, ref, { created, newConversation }),
     undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(seed.id)),
-    ...undoConversation(deps, seed.metadata.agentSessionId),
     ...(found === undefined ? [] : [undoRuntime(deps, found)]),
     ...(row === undefined ? [] : [undoRow(deps, seed.id)]),
   ];

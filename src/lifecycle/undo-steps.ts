@@ -8,19 +8,41 @@ import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import type { UndoStep } from "./undo.ts";
 
-type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary">;
+type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary" | "files" | "dataDir">;
 
-/** Takes a worktree back that this command made, and its branch; a row that is there learns of it. */
-export function undoWorkspace(deps: UndoDeps, ref: WorkspaceRef, created: CreatedWorkspace): UndoStep {
+interface UndoneWorkspace {
+  readonly created: CreatedWorkspace;
+  /** The conversation that was begun in it. */
+  readonly newConversation?: string | null;
+}
+
+/**
+ * Takes a worktree back that this command made, and its branch; a row that is there learns of it. With it goes
+ * what its agent wrote of a new conversation, as far as that lies in the data directory. A worktree that holds
+ * work stays, and so does the conversation of who did that.
+ */
+export function undoWorkspace(
+  deps: UndoDeps,
+  ref: WorkspaceRef,
+  { created, newConversation = null }: UndoneWorkspace,
+): UndoStep {
   const undo = () => deps.workspace.undoCreate({ ...ref, path: created.path }, created);
   return {
     what: "worktree",
     where: created.path,
     async run() {
       await crossing(deps, "undo.workspace", undo);
+      if (newConversation !== null) {
+        await deps.files.removeTree(conversationFile(deps.dataDir, newConversation));
+      }
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
   };
+}
+
+/** Where the embedded agent would keep it; other agents keep theirs elsewhere. */
+function conversationFile(dataDir: string, agentSessionId: string): string {
+  return `${dataLayout(dataDir).embeddedConversations}/${agentSessionId}.jsonl`;
 }
 
 /** Takes a worktree back whose making was broken off: no agent ever ran in it. */
@@ -51,17 +73,6 @@ export function undoLaunch(
       await inbox.remove(ours.map(({ id }) => id));
     },
   };
-}
-
-/** Removes what the agent of a failed start wrote of its new conversation, as far as it lies with `ao`. */
-export function undoConversation(
-  { files, boundary, dataDir }: Pick<SessionDeps, "files" | "boundary" | "dataDir">,
-  agentSessionId: string | null,
-): readonly UndoStep[] {
-  if (agentSessionId === null) return [];
-  const where = `${dataLayout(dataDir).embeddedConversations}/${agentSessionId}.jsonl`;
-  const run = () => crossing({ boundary }, "undo.conversation", () => files.removeTree(where));
-  return [{ what: "conversation", where, run }];
 }
 
 /** Ends the agent again. Its worktree and files stay while it cannot be ended. */

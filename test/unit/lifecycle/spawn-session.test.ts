@@ -7,6 +7,9 @@ import { aSpawnRequest, aWorld, type World } from "../../support/world.ts";
 
 const ID = sessionId("app-1");
 const PATH = "/data/worktrees/app/app-1";
+const CONVERSATION_REMOVED = expect.stringMatching(
+  /^files\.removeTree \/data\/embedded\/[0-9a-f-]{36}\.jsonl$/,
+);
 
 /** All that a spawn could leave behind. */
 async function traces({ deps, workspace, runtime, files }: World) {
@@ -245,6 +248,7 @@ describe("a spawn whose step fails", () => {
       "runtime.destroy app-1",
       "files.removeTree /data/launch/app-1",
       "workspace.undoCreate app-1",
+      CONVERSATION_REMOVED,
     ]);
   });
 
@@ -258,6 +262,7 @@ describe("a spawn whose step fails", () => {
       "runtime.destroy app-1",
       "files.removeTree /data/launch/app-1",
       "workspace.undoCreate app-1",
+      CONVERSATION_REMOVED,
       "store.save app-1 terminated/error_in_process exited freed",
     ]);
     expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
