@@ -33,7 +33,7 @@ trap 'exit 130' INT TERM
 
 if [ ! -e node_modules/.ao-installed ] || [ package-lock.json -nt node_modules/.ao-installed ]; then
   say "installing packages (the first time compiles SQLite; a minute or two)"
-  npm ci --no-audit --no-fund --loglevel=error >&2 || die "npm ci failed" "a C++ compiler, make and python3 are needed: apt-get install g++ make python3, or xcode-select --install"
+  npm ci --no-audit --no-fund --loglevel=error >&2 || die "npm ci failed, see above" "when it is about better-sqlite3 or node-gyp: apt-get install g++ make python3, or xcode-select --install"
   node -e 'new (require("better-sqlite3"))(":memory:").close()' 2>/dev/null || die "better-sqlite3 was installed but does not load" "apt-get install g++ make python3 (or xcode-select --install), then rm -rf node_modules and again"
   : >node_modules/.ao-installed
 fi
