@@ -37,7 +37,7 @@ describe("attach", () => {
     const { runtime } = await ao.json(showSchema, ["show", id]);
     const { exitCode, stdout, stderr } = await ao.run(["attach", id]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain(`tmux -S ${runtime?.socketPath} attach-session -t '${runtime?.handle}'`);
+    expect(stderr).toContain(`tmux -S ${runtime?.socketPath} attach -t '${runtime?.handle}'`);
   });
 
   test("inside another tmux shows the session and returns after a detach", async () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect, test } from "vitest";
 import { type MemoryRun, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
@@ -66,3 +67,10 @@ function tmuxWorld(): RuntimeWorld {
 
 runtimeContract("memory", memoryWorld);
 runtimeContract("tmux", tmuxWorld);
+
+test("a terminal is attached by the words that a session shows to scripts", async () => {
+  const { runtime, spec } = tmuxWorld();
+  const { handle } = await runtime.create(spec({}));
+  const { socketPath, id } = handle;
+  expect(runtime.attachArgv(handle)).toEqual(["tmux", "-S", socketPath, "attach", "-t", id]);
+});

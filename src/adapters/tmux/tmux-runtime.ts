@@ -97,7 +97,7 @@ function runtimeFact(location: Location): RuntimeFact {
 }
 
 function attachArgv({ socketPath, id }: RuntimeHandle): readonly string[] {
-  return ["tmux", "-S", socketPath, "attach-session", "-t", id];
+  return ["tmux", "-S", socketPath, "attach", "-t", id];
 }
 
 /** `TMUX` is `socket path,server pid,session number`; the path may hold commas (tmux(1), ENVIRONMENT). */
