@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -77,7 +77,33 @@ describe("project", () => {
   });
 });
 
+describe("a project that is refused", () => {
+  test.each([
+    ["a folder in no repository", ["/"]],
+    ["a prefix that is none", [".", "--prefix", "-rf"]],
+    ["an id that is none", [".", "--id", "../x"]],
+  ])("for %s leaves no data directory", async (_why, argv) => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    expect(await ao.error(["project", "add", ...argv], { cwd })).toMatchObject({
+      exitCode: 2,
+      code: "usage",
+    });
+    expect(existsSync(ao.dataDir)).toBe(false);
+  });
+});
+
 describe("config", () => {
+  test("in the repository itself names its project and the sessions in it", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    writeFileSync(join(cwd, "ao.yaml"), "name: The Shop\nsessionPrefix: sh\n");
+    const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd });
+    expect(session).toMatchObject({ id: "sh-1", projectId: "shop", projectName: "The Shop" });
+    const shown = await ao.json(configShowSchema, ["config", "show"], { cwd });
+    expect(shown.projects).toEqual([{ id: null, path: cwd, prefix: "sh" }]);
+  });
+
   test("shows each value with its origin, and names the file", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();

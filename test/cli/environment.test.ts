@@ -2,10 +2,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Ao, aoSandbox, git } from "../support/ao.ts";
+import { AO, type Ao, aoSandbox, git } from "../support/ao.ts";
 import { listSchema, sessionSchema, showSchema } from "../support/json-schemas.ts";
 
-const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
 
 function shell(ao: Ao, script: string, env: NodeJS.ProcessEnv = ao.env) {
@@ -103,7 +102,7 @@ describe("streams", () => {
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(130);
   });
 
-  test("an interrupted spawn finishes its step instead of leaving half of it", async () => {
+  test("an interrupted spawn finishes its step instead of leaving half of it, and is exit 130", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     writeFileSync(join(ao.root, "ao.yaml"), "postCreate: ['sleep 1']\n");
@@ -115,9 +114,20 @@ describe("streams", () => {
     const stderr: string[] = [];
     child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk.toString()));
     child.stderr.once("data", () => void child.kill("SIGINT"));
-    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
+    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(130);
     expect(stderr.join("")).toContain("finishing this step");
     expect((await ao.json(listSchema, ["list"])).data).toHaveLength(1);
+  });
+
+  test("output --follow ends by itself with an agent that ends", async () => {
+    const ao = aoSandbox();
+    const argv = ["--agent", "shell", "--", "sh", "-c", "sleep 1; echo the last words"];
+    const id = await ao.spawn(ao.repository(), argv);
+    expect(await ao.run(["output", id, "--follow"])).toEqual({
+      exitCode: 0,
+      stdout: "the last words\n",
+      stderr: "",
+    });
   });
 
   test("output --follow prints what comes and ends with the session", async () => {

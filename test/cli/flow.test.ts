@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { aoSandbox, git } from "../support/ao.ts";
+import * as z from "zod";
+import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import { AO, type Ao, aoSandbox, git } from "../support/ao.ts";
 import {
   cleanupSchema,
   killSchema,
@@ -11,6 +14,20 @@ import {
   sessionSchema,
   showSchema,
 } from "../support/json-schemas.ts";
+
+/** A shell that spawns `count` sessions of the embedded agent in the background and waits for them. */
+function spawnInShell(ao: Ao, cwd: string, count: number) {
+  const loop = `i=0; while [ $i -lt ${count} ]; do "$0" "$1" spawn --prompt "say hello" & i=$((i + 1)); done; wait`;
+  const child = spawn("/bin/sh", ["-c", loop, process.execPath, AO], { cwd, env: ao.env, stdio: "pipe" });
+  const written = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    written.stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    written.stderr += chunk.toString();
+  });
+  return new Promise<typeof written>((resolve) => child.once("close", () => resolve(written)));
+}
 
 describe("a session from spawn to cleanup", () => {
   test("is spawned, watched, messaged, killed, restored and cleaned up, and nothing is left over", async () => {
@@ -113,30 +130,38 @@ describe("a session from spawn to cleanup", () => {
     expect(existsSync(workspacePath)).toBe(false);
   });
 
-  test("an agent that was killed by kill -9 is not shown as working", async () => {
+  test("a working agent that was killed by kill -9 is not shown as working by the next list", async () => {
     const ao = aoSandbox();
-    const id = await ao.spawn(ao.repository());
-    await ao.until(id, "idle");
-    process.kill(Number(ao.tmux("list-panes", "-a", "-F", "#{pane_pid}")), "SIGKILL");
-    await ao.until(id, "detecting", "killed", "stuck");
-    const { status, lifecycle } = await ao.json(showSchema, ["show", id]);
-    expect(["working", "idle", "spawning"]).not.toContain(status);
-    expect(lifecycle.runtime.state).not.toBe("alive");
+    const id = await ao.spawn(ao.repository(), ["--prompt", "wait 60"]);
+    await ao.until(id, "working");
+    const pid = Number(ao.tmux("list-panes", "-a", "-F", "#{pane_pid}"));
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => systemProcessTable().identify(pid), { timeout: 10_000 }).toBeUndefined();
+    const { data } = await ao.json(listSchema, ["list", "-a"]);
+    expect(data.map((session) => session.id)).toEqual([id]);
+    expect(["working", "idle", "spawning"]).not.toContain(data[0]?.status);
+    expect(data[0]?.lifecycle.runtime.state).not.toBe("alive");
   });
 
-  test("20 spawns at once are 20 sessions, 20 worktrees, 20 tmux sessions", async () => {
+  test("20 spawns at once from two shells are 20 sessions, 20 worktrees, 20 tmux sessions", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
-    const ids = await Promise.all(
-      Array.from({ length: 20 }, () => ao.spawn(cwd, ["--agent", "shell", "--", "sleep", "60"])),
-    );
-    expect(new Set(ids).size).toBe(20);
-    expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(21);
-    expect(ao.tmux("list-sessions", "-F", "#{session_name}").split("\n").sort()).toEqual([...ids].sort());
+    const shells = await Promise.all([spawnInShell(ao, cwd, 10), spawnInShell(ao, cwd, 10)]);
+    expect(shells.map(({ stderr }) => stderr)).toEqual(["", ""]);
+    const ids = shells.flatMap(({ stdout }) => [...stdout.matchAll(/^SESSION=(\S+)$/gm)].map(([, id]) => id));
+    const expected = Array.from({ length: 20 }, (_, index) => `shop-${index + 1}`).sort();
+    expect([...ids].sort()).toEqual(expected);
+
     const { data } = await ao.json(listSchema, ["list"]);
-    expect(data.map((session) => session.id).sort()).toEqual([...ids].sort());
-    const killed = await ao.run(["kill", ...ids]);
-    expect(killed).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(data.map(({ id }) => id).sort()).toEqual(expected);
+    expect(new Set(data.map(({ agentSessionId }) => agentSessionId)).size).toBe(20);
+    expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(21);
+    expect(ao.tmux("list-sessions", "-F", "#{session_name}").split("\n").sort()).toEqual(expected);
+
+    const killed = await ao.json(z.array(killSchema), ["kill", ...expected]);
+    expect(killed.map(({ id, workspaceFreed }) => [id, workspaceFreed])).toEqual(
+      expected.map((id) => [id, true]),
+    );
     expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(1);
-  });
+  }, 240_000);
 });

@@ -6,7 +6,8 @@ import type * as z from "zod";
 import { errorSchema, listSchema, projectListSchema } from "./json-schemas.ts";
 import { tempDir } from "./temp-dir.ts";
 
-const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
+/** The built command line. */
+export const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
 
 export interface Result {
   readonly exitCode: number | null;

@@ -147,7 +147,7 @@ export const configShowSchema = z.strictObject({
   path: maybe,
   projectId: maybe,
   values: z.array(z.strictObject({ key: text, value: z.unknown(), origin: text })),
-  projects: z.array(z.strictObject({ id: text, path: text, prefix: maybe })),
+  projects: z.array(z.strictObject({ id: maybe, path: text, prefix: maybe })),
 });
 
 export const configPathSchema = z.strictObject({ path: maybe });
