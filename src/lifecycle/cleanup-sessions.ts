@@ -80,9 +80,10 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     ? facts.records.map((record) => foldFacts(deps, facts, record))
     : (await saveFacts(deps, facts)).sessions;
 
-  const pathsInUse = livePaths(deps.store.list());
+  const candidates = sessions.filter(isCandidate);
+  const pathsInUse = pathsOfOthers(deps.store.list(), candidates);
   const outcomes: (readonly [SessionRecord, Outcome])[] = [];
-  for (const record of sessions.filter(isCandidate)) {
+  for (const record of candidates) {
     if (options.isStopped?.() === true) break;
     options.onStep?.(`checking ${record.id}`);
     const context = contextOf(facts, options, { record, pathsInUse });
@@ -91,8 +92,13 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
   return { ...tally(outcomes), dryRun: options.dryRun };
 }
 
-function livePaths(records: readonly SessionRecord[]): ReadonlySet<string> {
-  const live = records.filter(({ lifecycle }) => !isTerminal(lifecycle));
+/** Worktrees of live sessions. The row of a candidate may not say yet that it is over. */
+function pathsOfOthers(
+  records: readonly SessionRecord[],
+  candidates: readonly SessionRecord[],
+): ReadonlySet<string> {
+  const ended = new Set(candidates.map(({ id }) => id));
+  const live = records.filter(({ id, lifecycle }) => !isTerminal(lifecycle) && !ended.has(id));
   return new Set(live.map(({ metadata }) => metadata.workspacePath));
 }
 

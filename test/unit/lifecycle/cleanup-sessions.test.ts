@@ -64,6 +64,14 @@ describe("a cleanup", () => {
     ]);
   });
 
+  test("leaves on record which branch was checked out", async () => {
+    const world = await anEndedWorld(1);
+    world.workspace.switchTo(pathOf("app-1"), "other");
+    await cleanup(world);
+    expect(world.row(sessionId("app-1")).metadata.branch).toBe("other");
+    expect((await world.restore(sessionId("app-1"))).metadata.branch).toBe("other");
+  });
+
   test("never considers a session twice", async () => {
     const world = await anEndedWorld(1);
     await cleanup(world);
@@ -157,6 +165,16 @@ describe("a session is skipped as", () => {
 });
 
 describe("a dry run", () => {
+  test("offers a session whose agent ended by itself, as the run does", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn({ issueId: "1" });
+    world.runtime.setLook(id, GONE);
+    world.clock.advance(120_000);
+    const planned = await cleanup(world, { dryRun: true });
+    expect(planned).toMatchObject({ cleaned: [{ id }], skipped: [] });
+    expect(await cleanup(world)).toEqual({ ...planned, dryRun: false });
+  });
+
   test("says what the run does and changes nothing", async () => {
     const world = await anEndedWorld(3);
     world.workspace.refuse(pathOf("app-2"));
