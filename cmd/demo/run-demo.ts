@@ -154,10 +154,14 @@ async function play(stage: Stage): Promise<void> {
   await closingTable(stage);
 }
 
-async function strike(stage: Stage): Promise<void> {
+async function liveSessions(stage: Stage): Promise<readonly Watched[]> {
   const { stdout } = await stage.shell.run(["list", "--json"]);
-  const { data } = JSON.parse(stdout || '{"data":[]}') as { readonly data: readonly Watched[] };
-  const ended = await Promise.all(data.map(({ id }) => stage.shell.run(["kill", "--keep-worktree", id])));
+  return (JSON.parse(stdout || '{"data":[]}') as { readonly data: readonly Watched[] }).data;
+}
+
+async function strike(stage: Stage): Promise<void> {
+  const live = await liveSessions(stage);
+  const ended = await Promise.all(live.map(({ id }) => stage.shell.run(["kill", "--keep-worktree", id])));
   if (ended.some(({ exitCode }) => exitCode !== 0)) {
     throw new AoError("teardown_incomplete", `the demo could not end its sessions in ${stage.root}`);
   }
@@ -180,12 +184,19 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     );
     return;
   }
+  await tellHowToPlay(stage);
+}
+
+async function tellHowToPlay(stage: Stage): Promise<void> {
+  const live = (await liveSessions(stage)).map(({ id }) => id);
   stage.shell.say("Left to play with:");
   const lines = [
     `  cd ${quoted(stage.repository)}`,
     `  export AO_DATA_DIR=${quoted(join(stage.root, "data"))}`,
     "  ao list",
-    `When done: ao kill the sessions, then rm -rf ${quoted(stage.root)}`,
+    "When done:",
+    `  ao kill --keep-worktree ${live.join(" ")}`,
+    `  cd && unset AO_DATA_DIR && rm -rf ${quoted(stage.root)}`,
   ];
-  options.io.stdout.write(`${lines.join("\n")}\n`);
+  stage.io.stdout.write(`${lines.join("\n")}\n`);
 }
