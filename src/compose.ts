@@ -128,7 +128,7 @@ function lazyGit(
       planRestore: async (spec) => (await worktrees()).planRestore(spec),
       restore: async (spec) => (await worktrees()).restore(spec),
       inspect: async (ref) => (await worktrees()).inspect(ref),
-      destroy: async (ref) => (await worktrees()).destroy(ref),
+      destroy: async (ref, onBranch) => (await worktrees()).destroy(ref, onBranch),
       undoCreate: async (ref, created) => (await worktrees()).undoCreate(ref, created),
       marked: async () => (await worktrees()).marked(),
       sweepTrash: async () => (await worktrees()).sweepTrash(),

@@ -8,7 +8,8 @@ import type { SessionDeps } from "./deps.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
-import { runtimeTarget, workspaceRef } from "./session-refs.ts";
+import { runtimeTarget } from "./session-refs.ts";
+import { destroyWorkspace } from "./teardown.ts";
 import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
 
 /** Whether there may be something to free. */
@@ -34,6 +35,8 @@ export async function finishCleanup(
   record: SessionRecord,
 ): Promise<Freed> {
   const trouble = await removeDeadRuntime(deps, record);
+  const ended = () => operationLedger(deps).checkpoint(held, held.progress);
+  await crossing(deps, "cleanup.ended", ended);
   const refusal = await freeWorkspace(deps, record);
   if (refusal === null) {
     const folder = dataLayout(deps.dataDir).launchDir(record.id);
@@ -77,7 +80,7 @@ async function removeDeadRuntime(deps: SessionDeps, record: SessionRecord): Prom
 
 async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<unknown> {
   try {
-    await crossing(deps, "cleanup.workspace.destroy", () => deps.workspace.destroy(workspaceRef(record)));
+    await crossing(deps, "cleanup.workspace.destroy", () => destroyWorkspace(deps, record));
     return null;
   } catch (error) {
     if (isRefusal(error)) return error;

@@ -8,7 +8,8 @@ import type { OnStep, SessionDeps } from "./deps.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
-import { requireSession, runtimeTarget, sessionNotFound, workspaceRef } from "./session-refs.ts";
+import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
+import { destroyWorkspace } from "./teardown.ts";
 import { describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
@@ -50,6 +51,8 @@ export async function finishKill(
   const target = runtimeTarget(record);
   if (target !== undefined) await crossing(deps, "kill.runtime.destroy", () => deps.runtime.destroy(target));
 
+  const ended = () => operationLedger(deps).checkpoint(held, held.progress);
+  await crossing(deps, "kill.ended", ended);
   if (!keepWorktree) onStep?.("freeing worktree");
   const refusal = keepWorktree ? null : await freeWorkspace(deps, record);
   const launchDir = dataLayout(deps.dataDir).launchDir(record.id);
@@ -94,7 +97,7 @@ function orderOf({ input, progress }: LeasedOperation) {
 async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<AoError | null> {
   if (record.metadata.workspacePath === "") return null;
   try {
-    await crossing(deps, "kill.workspace.destroy", () => deps.workspace.destroy(workspaceRef(record)));
+    await crossing(deps, "kill.workspace.destroy", () => destroyWorkspace(deps, record));
     return null;
   } catch (error) {
     if (isRefusal(error)) return error;

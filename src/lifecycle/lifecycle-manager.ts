@@ -28,7 +28,7 @@ export interface StartedSession {
 /** What a restore starts anew; everything else of the session stays. */
 export type RestorePatch = Pick<
   SessionMetadata,
-  "launchId" | "agentSessionId" | "workspacePath" | "runtime" | "process"
+  "launchId" | "agentSessionId" | "workspacePath" | "branch" | "runtime" | "process"
 >;
 
 /**
@@ -61,6 +61,8 @@ export interface LifecycleManager {
    * @throws AoError internal when the session is unknown.
    */
   onRestoreInitiated(id: SessionId, patch: RestorePatch): SessionRecord;
+  /** The branch that a terminal session's worktree has checked out. Ignored for one that was opened again. */
+  onBranchCheckedOut(id: SessionId, branch: string): Change | undefined;
   /** A terminal session's worktree is gone. Ignored for one that was opened again. */
   onWorkspaceFreed(id: SessionId): Change | undefined;
   /** All that was learnt of a session at once: one write, one revision, one entry of the change log. */
@@ -98,6 +100,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
         id,
         change(id, (record) => reopen(record, patch)),
       ),
+    onBranchCheckedOut: (id, branch) => change(id, (record) => onBranch(record, branch)),
     onWorkspaceFreed: (id) => change(id, free),
     onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
     observeFacts: learn,
@@ -173,6 +176,11 @@ function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
   }
   const metadata = { ...record.metadata, ...patch, workspaceFreedAtMs: null, killNote: null };
   return { ...record, metadata, terminatedAtMs: null, lifecycle: reopenForRestore(record.lifecycle) };
+}
+
+function onBranch(record: SessionRecord, branch: string): SessionRecord {
+  if (record.metadata.branch === branch || !isTerminal(record.lifecycle)) return record;
+  return { ...record, metadata: { ...record.metadata, branch } };
 }
 
 function free(record: SessionRecord, nowMs: number): SessionRecord {

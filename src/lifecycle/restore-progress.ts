@@ -17,6 +17,9 @@ export interface RestoreProgress {
   readonly undoing?: boolean;
 }
 
+/** The progress of a restore whose worktree is there. */
+export type RestoredProgress = RestoreProgress & { readonly created: CreatedWorkspace };
+
 /** As the ledger keeps it. */
 export function restoreProgressJson(progress: RestoreProgress): JsonValue {
   return toJson(progress);

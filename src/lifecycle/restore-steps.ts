@@ -9,7 +9,7 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
-import { parseRestoreProgress, type RestoreProgress } from "./restore-progress.ts";
+import { parseRestoreProgress, type RestoredProgress, type RestoreProgress } from "./restore-progress.ts";
 import { startedBy } from "./spawn-steps.ts";
 import type { UndoStep } from "./undo.ts";
 import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
@@ -18,17 +18,17 @@ import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo
 export async function completeRestored(
   deps: SessionDeps,
   held: LeasedOperation,
-  { progress, started }: { readonly progress: RestoreProgress; readonly started: StartedRuntime },
+  { progress, started }: { readonly progress: RestoredProgress; readonly started: StartedRuntime },
 ): Promise<SessionRecord> {
   const { ref, launchId, agentSessionId, created } = progress;
   const patch = {
-    ...{ launchId, agentSessionId },
-    workspacePath: created?.path ?? ref.path,
+    ...{ launchId, agentSessionId, branch: created.branch },
+    workspacePath: created.path,
     runtime: started.handle,
     process: started.process,
   };
   let restored: SessionRecord | undefined;
-  const result = { launchId, warnings: created?.warnings ?? [] };
+  const result = { launchId, warnings: created.warnings };
   await crossing(deps, "restore.complete", () =>
     operationLedger(deps).complete(held, result, (store) => {
       const manager = lifecycleManager({ ...deps, store });
@@ -48,13 +48,15 @@ export async function completeRestored(
 export async function recoverRestore(deps: SessionDeps, held: LeasedOperation): Promise<void> {
   const progress = parseRestoreProgress(held);
   if (progress === null) return failUndone(deps, held, []);
-  const { ref, launchId, undoing } = progress;
+  const { ref, launchId, created, undoing } = progress;
   const found = await deps.runtime.find(ref.sessionId, launchId);
   const row = deps.store.get(ref.sessionId);
   const mayFinish = undoing !== true && row !== undefined && isTerminal(row.lifecycle);
   const started = mayFinish ? startedBy(found) : null;
-  if (started === null) return takeBackLeft(deps, held, stepsLeft(deps, progress, found));
-  await completeRestored(deps, held, { progress, started });
+  if (started === null || created === null) {
+    return takeBackLeft(deps, held, stepsLeft(deps, progress, found));
+  }
+  await completeRestored(deps, held, { progress: { ...progress, created }, started });
 }
 
 /** Once a runtime was up the worktree is not touched any more: an agent may have worked in it. */

@@ -76,6 +76,9 @@ export interface MarkedWorkspace {
   readonly flaw: string | null;
 }
 
+/** Told the branch that is checked out, by its short name. */
+export type OnBranch = (branch: string) => void;
+
 /** The files an agent works on. Behaviour every adapter owes: test/contract/workspace.contract.ts. */
 export interface Workspace {
   /** Whether the program behind it is there and new enough. Never rejects. */
@@ -138,12 +141,15 @@ export interface Workspace {
 
   /**
    * Frees it when nothing would be lost; branches stay. Idempotent, and goes on where one that was broken
-   * off at any point has stopped.
+   * off at any point has stopped. `onBranch` is told which branch is checked out in it, before the first step
+   * that could not be gone back on: whoever puts that on record has it whatever happens next. It is not called
+   * when no branch is checked out, also when one holds that commit, nor when it is gone; what it throws ends
+   * the call, with nothing changed.
    *
    * @throws AoError workspace_dirty with `details.findings` when it holds anything; untouched then.
    * @throws AoError as `inspect`.
    */
-  destroy(ref: WorkspaceRef): Promise<void>;
+  destroy(ref: WorkspaceRef, onBranch?: OnBranch): Promise<void>;
 
   /**
    * Takes a `create` back: frees it as `destroy` does, and removes the branch that `create` made while it

@@ -16,6 +16,8 @@ export interface WorkspaceWorld {
   spoil(path: string): void;
   /** Takes it out again. */
   clean(path: string): void;
+  /** Switches the workspace to another branch, made when there is none; `null` detaches it. */
+  switchTo(path: string, branch: string | null): void;
   /** Removes the folder behind everybody's back. */
   vanish(path: string): void;
 }
@@ -145,6 +147,39 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         clean(spec().path);
         await workspace.destroy(spec());
         expect(exists(spec().path)).toBe(false);
+      });
+
+      test("tells the branch that is checked out before anything is gone", async () => {
+        const { workspace, spec, switchTo, exists } = open();
+        await make(workspace, spec());
+        switchTo(spec().path, "feat/other");
+        const told: unknown[] = [];
+        await workspace.destroy(spec(), (branch) => told.push([branch, exists(spec().path)]));
+        await workspace.destroy(spec(), (branch) => told.push(branch));
+        expect(told).toEqual([["feat/other", true]]);
+      });
+
+      test.each([
+        ["no branch is checked out", (world: WorkspaceWorld) => world.switchTo(world.spec().path, null)],
+        ["it is refused", (world: WorkspaceWorld) => world.spoil(world.spec().path)],
+      ])("tells no branch when %s", async (_name, bringAbout) => {
+        const world = open();
+        await make(world.workspace, world.spec());
+        bringAbout(world);
+        const told: string[] = [];
+        await world.workspace.destroy(world.spec(), (branch) => told.push(branch)).catch(() => undefined);
+        expect(told).toEqual([]);
+      });
+
+      test("changes nothing when the branch cannot be put on record", async () => {
+        const { workspace, spec, exists } = open();
+        await make(workspace, spec());
+        const refuse = () => {
+          throw new Error("locked");
+        };
+        await expect(workspace.destroy(spec(), refuse)).rejects.toThrow("locked");
+        expect(exists(spec().path)).toBe(true);
+        expect(await workspace.inspect(spec())).toEqual([]);
       });
 
       test("lets the branch be used anew", async () => {

@@ -6,7 +6,7 @@ import { memoryWorkspace } from "../../src/adapters/memory/workspace.ts";
 import { gitWorktrees } from "../../src/adapters/worktree/git-worktrees.ts";
 import type { ProjectId, SessionId } from "../../src/domain/ids.ts";
 import type { WorkspaceSpec } from "../../src/ports/workspace.ts";
-import { GIT_ENV, gitRepository, writeIn } from "../support/git-repository.ts";
+import { GIT_ENV, gitIn, gitRepository, writeIn } from "../support/git-repository.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { workspaceContract } from "./workspace.contract.ts";
 
@@ -39,6 +39,7 @@ workspaceContract("memoryWorkspace", () => {
     exists: workspace.exists,
     spoil: (path) => workspace.refuse(path),
     clean: workspace.allow,
+    switchTo: workspace.switchTo,
     vanish: workspace.vanish,
   };
 });
@@ -57,6 +58,8 @@ workspaceContract("gitWorktrees", () => {
     exists: existsSync,
     spoil: (path) => writeIn(path, "notes.txt", "mine\n"),
     clean: (path) => rmSync(join(path, "notes.txt")),
+    switchTo: (path, branch) =>
+      void gitIn(path, "checkout", "-q", ...(branch === null ? ["--detach"] : ["-B", branch])),
     vanish: (path) => rmSync(path, { recursive: true }),
   };
 });

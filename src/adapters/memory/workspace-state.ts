@@ -9,7 +9,8 @@ export interface Place {
   readonly sessionId: SessionId;
   readonly projectId: ProjectId;
   readonly repositoryPath: string;
-  readonly branch: string;
+  /** `null` for a detached HEAD. */
+  readonly branch: string | null;
   readonly operationId: OperationId | null;
   /** Its making was broken off before it got its mark. */
   readonly halfMade: boolean;
@@ -100,9 +101,14 @@ export function findings(state: WorkspaceState, ref: WorkspaceRef): readonly Wor
 }
 
 /** @throws AoError workspace_dirty, workspace_unsafe_path */
-export function free(state: WorkspaceState, ref: WorkspaceRef): void {
+export function refuseWork(state: WorkspaceState, ref: WorkspaceRef): void {
   const found = findings(state, ref);
   if (found.length > 0) throw dirty(ref, found);
+}
+
+/** @throws AoError workspace_dirty, workspace_unsafe_path */
+export function free(state: WorkspaceState, ref: WorkspaceRef): void {
+  refuseWork(state, ref);
   state.places.delete(ref.path);
 }
 

@@ -18,6 +18,7 @@ import {
   refuseOther,
   refuseOutside,
   refuseStranger,
+  refuseWork,
   settle,
   takeBranchBack,
   type WorkspaceState,
@@ -41,6 +42,8 @@ export interface MemoryWorkspace extends Workspace {
   exists(path: string): boolean;
   /** Removes the workspace at `path` as a person with `rm -rf` would. */
   vanish(path: string): void;
+  /** Switches the workspace at `path` to another branch, made when there is none; `null` detaches it. */
+  switchTo(path: string, branch: string | null): void;
   /** Leaves the files of one more removed workspace to be deleted. */
   leaveTrash(): void;
   addBranch(repositoryPath: string, branch: string): void;
@@ -97,6 +100,14 @@ function levers({ log, state, failures }: World): Omit<MemoryWorkspace, keyof Wo
     breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
     exists: (path) => state.places.has(path),
     vanish: (path) => void state.places.delete(path),
+    switchTo(path, branch) {
+      const place = state.places.get(path);
+      if (place === undefined) return;
+      const known = branchesOf(state, place.repositoryPath);
+      if (branch !== null && !known.has(branch))
+        known.set(branch, { commit: BASE_COMMIT, madeBy: undefined });
+      state.places.set(path, { ...place, branch });
+    },
     leaveTrash() {
       state.trash += 1;
     },
@@ -164,15 +175,18 @@ function changes(world: World): Omit<Workspace, Looks> {
       const there = state.places.get(spec.path);
       if (there !== undefined) {
         refuseStranger(there, spec);
-        return asItStands(state, spec.path, there);
+        return asItStands(state, { place: there, spec });
       }
       const plan = planFromBranch(state, spec);
       settle(state, spec, { plan, halfMade: false });
       return created(plan);
     },
 
-    async destroy(ref) {
+    async destroy(ref, onBranch) {
       enter(world, "destroy", ref);
+      refuseWork(state, ref);
+      const branch = state.places.get(ref.path)?.branch ?? null;
+      if (branch !== null) onBranch?.(branch);
       free(state, ref);
     },
 
@@ -209,10 +223,11 @@ function created(plan: WorkspacePlan): CreatedWorkspace {
 
 function asItStands(
   state: WorkspaceState,
-  path: string,
-  { branch, repositoryPath }: Place,
+  { place, spec }: { readonly place: Place; readonly spec: WorkspaceSpec },
 ): CreatedWorkspace {
-  const baseCommit = branchesOf(state, repositoryPath).get(branch)?.commit ?? BASE_COMMIT;
+  const { path } = spec;
+  const branch = place.branch ?? spec.branch;
+  const baseCommit = branchesOf(state, spec.repositoryPath).get(branch)?.commit ?? BASE_COMMIT;
   return { path, branch, branchCreated: false, baseRef: branch, baseCommit, warnings: [] };
 }
 

@@ -4,7 +4,7 @@ import { invalidBranch } from "./branch-name.ts";
 import { gitFailed, outputOf } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
 import type { Repository } from "./repository.ts";
-import { type Git, inDirectory } from "./run-git.ts";
+import { type Git, type GitLocation, inDirectory } from "./run-git.ts";
 
 /** A ref as git lists it. */
 export interface FoundRef {
@@ -57,6 +57,19 @@ export async function listRefs(
     refs.push({ ref: ref.replace(/^\n/, ""), commit, checkedOutAt: nowhere ? null : path });
   }
   return refs;
+}
+
+/** The branch that is checked out; `undefined` for a detached HEAD, and for a branch without a commit. */
+export async function checkedOutBranch(git: Git, where: GitLocation): Promise<string | undefined> {
+  // Without a commit there is nothing to come back to: `--verify` refuses it (git 2.39.5).
+  const { stdout } = await git.read(where, [
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--symbolic-full-name",
+    "HEAD",
+  ]);
+  return /^refs\/heads\/(.+)$/.exec(stdout.trimEnd())?.[1];
 }
 
 /**

@@ -2,13 +2,14 @@ import { lstat, mkdir, rename, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
-import type { WorkspaceRef } from "../../ports/workspace.ts";
+import type { OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
+import { checkedOutBranch } from "./branch-refs.ts";
 import { inspectHeld, inspectPlace } from "./inspect-place.ts";
 import { type Context, locate, type Owned, type Place } from "./place.ts";
 import { forgetWorktree, type Removal, removeWorktree } from "./remove-worktree.ts";
 import { resolveInside, unsafePath } from "./safe-path.ts";
 import { hasCode, hold } from "./trash.ts";
-import { readGitLink } from "./worktree-records.ts";
+import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 const ATTEMPTS = 5;
 
@@ -17,9 +18,13 @@ const ATTEMPTS = 5;
  * the first one and the move; then it goes back where it was. Another process at the same work is no
  * trouble: whatever vanishes under our hands is looked for anew.
  */
-export async function freeWorktree(context: Context, ref: WorkspaceRef): Promise<void> {
+export async function freeWorktree(
+  context: Context,
+  ref: WorkspaceRef,
+  onBranch: OnBranch = () => undefined,
+): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    if (await tryToFree(context, ref)) return;
+    if (await tryToFree(context, ref, onBranch)) return;
   }
   throw new AoError("teardown_incomplete", `${ref.path} keeps changing while it is freed`, {
     hint: "try again",
@@ -28,19 +33,44 @@ export async function freeWorktree(context: Context, ref: WorkspaceRef): Promise
 }
 
 /** False when another process moved it meanwhile and it has to be looked for again. */
-async function tryToFree(context: Context, ref: WorkspaceRef): Promise<boolean> {
+async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch): Promise<boolean> {
   const { repository, place } = await locate(context, ref);
   if (repository === undefined) return refuseWhatIsThere(context, ref, place);
   const removal: Removal = { ...context, repository, sessionId: ref.sessionId, path: place.path };
-  if (place.kind === "held") return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
+  if (place.kind === "held") {
+    await tellBranch(context, place.owned.record, onBranch);
+    return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
+  }
   const findings = await inspectPlace(context, place);
   if (findings.length > 0) return refuseUnlessVanished(ref, place, findings);
+  await tellBranch(context, recordOf(place), onBranch);
   if (place.kind === "standing") {
     const tree = await moveAside(context, ref, place.owned);
     return tree !== undefined && finish(context, { ref, removal, owned: place.owned, tree });
   }
   await forgetWorktree(removal);
   return true;
+}
+
+function recordOf(place: Exclude<Place, { readonly kind: "held" }>): WorktreeRecord | undefined {
+  switch (place.kind) {
+    case "gone":
+      return place.record;
+    case "standing":
+      return place.owned.record;
+    case "unreadable":
+      return undefined;
+  }
+}
+
+async function tellBranch(
+  { git }: Pick<Context, "git">,
+  record: WorktreeRecord | undefined,
+  onBranch: OnBranch,
+): Promise<void> {
+  if (record === undefined) return;
+  const branch = await checkedOutBranch(git, { kind: "git_dir", gitDir: record.gitDir, workTree: null });
+  if (branch !== undefined) onBranch(branch);
 }
 
 /** Without its repository an empty folder can go, and one with anything in it stays. */

@@ -46,7 +46,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     planRestore: (spec) => planRestore(context, spec),
     restore: (spec) => restoreWorktree(context, spec),
     inspect: async (ref) => inspectPlace(context, (await locate(context, ref)).place),
-    destroy: (ref) => freeWorktree(context, ref),
+    destroy: (ref, onBranch) => freeWorktree(context, ref, onBranch),
     async undoCreate(ref, { branch, branchCreated, baseCommit }) {
       await freeWorktree(context, ref);
       if (!branchCreated) return;

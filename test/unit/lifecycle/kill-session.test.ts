@@ -51,6 +51,20 @@ describe("a kill", () => {
     expect(world.workspace.branches("/repo/app")).toEqual(["feat/42"]);
   });
 
+  test("keeps on record which branch was checked out, also when it dies right after freeing the worktree", async () => {
+    const world = await aLiveWorld();
+    world.workspace.switchTo(PATH, "other");
+    const at = "kill.workspace.destroy:after";
+    const stuck = (name: string) => (name === at ? new Promise<void>(() => undefined) : Promise.resolve());
+    void kill({ ...world, deps: { ...world.deps, boundary: stuck } });
+    await expect.poll(() => world.workspace.exists(PATH)).toBe(false);
+    world.processes.kill(world.deps.self.process.pid);
+    const self = { ...world.deps.self, process: world.processes.add({ command: "ao" }) };
+    const next = { ...world, deps: { ...world.deps, self } };
+    expect(await kill(next)).toMatchObject({ workspaceFreed: true });
+    expect(world.row(ID).metadata.branch).toBe("other");
+  });
+
   test("tells its steps", async () => {
     const world = await aLiveWorld();
     const steps: string[] = [];

@@ -266,6 +266,7 @@ describe("a restore", () => {
     launchId: launchId("launch-2"),
     agentSessionId: "conversation",
     workspacePath: "/elsewhere",
+    branch: "feat/other",
     runtime: STARTED.handle,
     process: STARTED.process,
   };
@@ -319,6 +320,21 @@ describe("a freed worktree", () => {
     const { manager, row } = aManager(aSession());
     manager.onWorkspaceFreed(ID);
     expect(row()?.metadata.workspaceFreedAtMs).toBeNull();
+  });
+});
+
+describe("the branch that a worktree has checked out", () => {
+  test("is on record once the session is over", () => {
+    const { manager, row } = aManager(aKilledSession());
+    expect(manager.onBranchCheckedOut(ID, "feat/other")?.changed).toBe(true);
+    expect(row()?.metadata.branch).toBe("feat/other");
+    expect(manager.onBranchCheckedOut(ID, "feat/other")?.changed).toBe(false);
+  });
+
+  test("of a session that was opened again is its own business", () => {
+    const { manager, row } = aManager(aSession());
+    manager.onBranchCheckedOut(ID, "feat/other");
+    expect(row()).toEqual(aSession());
   });
 });
 

@@ -88,6 +88,28 @@ describe("a restore", () => {
     expect(world.workspace.exists(PATH)).toBe(true);
   });
 
+  test.each([
+    ["freed the worktree", false],
+    ["left the worktree", true],
+  ])("comes back to the branch that the agent switched to when the kill %s", async (_name, dirty) => {
+    const world = aWorld();
+    await world.spawn();
+    world.workspace.switchTo(PATH, "other");
+    if (dirty) world.workspace.refuse(PATH);
+    await world.kill(ID).catch(() => undefined);
+    const { record } = await restore(world);
+    expect(record.metadata.branch).toBe("other");
+    expect(world.row(ID).metadata.branch).toBe("other");
+  });
+
+  test("comes back to the branch on record when the agent had none checked out", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.workspace.switchTo(PATH, null);
+    await world.kill(ID);
+    expect((await restore(world)).record.metadata.branch).toBe("feat/42");
+  });
+
   test("is not confused by what the old launch says late", async () => {
     const world = await aKilledWorld();
     const old = world.row(ID).metadata.launchId;

@@ -19,6 +19,12 @@ async function opened(onLook: (folder: string) => readonly ProcessUse[] = () => 
   return { ...world, path, state };
 }
 
+/** Leaves what a removal that was killed leaves. */
+function hold(path: string, trashDir: string): void {
+  mkdirSync(trashDir, { recursive: true });
+  renameSync(path, join(trashDir, "app-1.held"));
+}
+
 describe("destroy", () => {
   test("leaves nothing: no folder, no record, no trash, no empty parents; the branch stays", async () => {
     const world = worktreeWorld();
@@ -41,6 +47,19 @@ describe("destroy", () => {
     expect(error.message).toContain("1 changed file: readme.md; 1 untracked file: new.txt");
     expect([filesBelow(path), gitIn(path, "status", "--porcelain"), repository.worktrees()]).toEqual(before);
     expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("new\n");
+  });
+
+  test.each<[string, (path: string, trash: string) => void, readonly string[]]>([
+    ["whose folder was deleted by hand", (path) => rmSync(path, { recursive: true }), ["feat/2"]],
+    ["that an interrupted removal moved aside", hold, ["feat/2"]],
+    ["on a branch without a commit", (path) => gitIn(path, "switch", "-q", "--orphan", "void"), []],
+  ])("tells the branch of a worktree %s", async (_name, bringAbout, told) => {
+    const { workspace, spec, path, trashDir } = await opened();
+    gitIn(path, "switch", "-qc", "feat/2");
+    bringAbout(path, trashDir);
+    const branches: string[] = [];
+    await workspace.destroy(spec(), (branch) => branches.push(branch));
+    expect(branches).toEqual(told);
   });
 
   test("of work in a folder that was deleted by hand it keeps the record", async () => {
@@ -157,8 +176,7 @@ describe("an interrupted removal", () => {
   async function interrupted(work: boolean) {
     const world = await opened();
     if (work) writeIn(world.path, "work.txt", "x");
-    mkdirSync(world.trashDir, { recursive: true });
-    renameSync(world.path, join(world.trashDir, "app-1.held"));
+    hold(world.path, world.trashDir);
     return world;
   }
 
