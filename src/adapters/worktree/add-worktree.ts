@@ -44,7 +44,11 @@ export interface AddedWorktree {
  */
 export async function addWorktree(request: AddRequest): Promise<AddedWorktree> {
   const { repository, path, branch } = request;
-  const result = await retryLocked(`add a worktree for ${branch}`, () => runAdd(request));
+  const result = await retryLocked(
+    `add a worktree for ${branch}`,
+    () => runAdd(request, startAdd),
+    () => runAdd(request, startAlone),
+  );
   const record = await findRecord(repository.commonDir, path);
   if (result.exitCode === 0 && record !== undefined) return { record, warnings: [] };
   if (record !== undefined && (await isComplete(request))) {
@@ -54,30 +58,45 @@ export async function addWorktree(request: AddRequest): Promise<AddedWorktree> {
   throw await explain(request, result.stderr);
 }
 
-async function runAdd(request: AddRequest): Promise<GitResult> {
-  const { operationId } = request;
-  const lock = operationId === null ? [] : ["--lock", "--reason", lockReasonOf(operationId)];
-  const result = await runAddWith(request, lock);
-  const isOlder = result.exitCode === USAGE_STATUS && result.stderr.includes("unknown option `reason'");
-  return isOlder ? runAddWith(request, ["--lock"]) : result;
+type Start = (request: AddRequest, lock: readonly string[]) => Promise<Running>;
+
+/** In an object, so that who waits for the start does not wait for the end. */
+interface Running {
+  readonly end: Promise<LongResult>;
 }
 
-/** The checkout, which may take long, goes on while the next worktree is begun: only the record needs care. */
-async function runAddWith(request: AddRequest, lock: readonly string[]): Promise<GitResult> {
-  const { git, locks, repository, path, branch, addTimeoutMs } = request;
+async function runAdd(request: AddRequest, start: Start): Promise<GitResult> {
+  const { operationId } = request;
+  const lock = operationId === null ? [] : ["--lock", "--reason", lockReasonOf(operationId)];
+  const result = await endOf(request, await start(request, lock));
+  const isOlder = result.exitCode === USAGE_STATUS && result.stderr.includes("unknown option `reason'");
+  return isOlder ? endOf(request, await start(request, ["--lock"])) : result;
+}
+
+async function startAdd(request: AddRequest, lock: readonly string[]): Promise<Running> {
+  const { git, repository, path, branch, addTimeoutMs } = request;
   const options = ["worktree", "add", "--quiet", ...lock, "--", path, branch];
-  const { done } = await withRecords(locks, repository, async () => {
-    const running = runLong({
-      program: git.program,
-      args: [...locationArgs(inDirectory(repository.path)), ...options],
-      cwd: "/",
-      env: git.env,
-      timeoutMs: addTimeoutMs,
-    });
-    await recordIsWhole(path, running);
-    return { done: running };
+  const end = runLong({
+    program: git.program,
+    args: [...locationArgs(inDirectory(repository.path)), ...options],
+    cwd: "/",
+    env: git.env,
+    timeoutMs: addTimeoutMs,
   });
-  const result = await done;
+  return { end };
+}
+
+/** The checkout, which may take long, goes on while the next one begins: only the record needs care. */
+function startAlone(request: AddRequest, lock: readonly string[]): Promise<Running> {
+  return withRecords(request.locks, request.repository, async () => {
+    const running = await startAdd(request, lock);
+    await recordIsWhole(request.path, running.end);
+    return running;
+  });
+}
+
+async function endOf({ git, addTimeoutMs }: AddRequest, { end }: Running): Promise<GitResult> {
+  const result = await end;
   return { exitCode: exitCodeOf(git, result, addTimeoutMs), stdout: "", stderr: outputOfRun(result) };
 }
 

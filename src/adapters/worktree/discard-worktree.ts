@@ -9,7 +9,6 @@ import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
 import { removeEmptyFolders, removeFolder } from "./remove-worktree.ts";
 import { openRepository, type Repository } from "./repository.ts";
-import { withRecords } from "./repository-lock.ts";
 import { isBelow, realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
 import { findRecord, lockReason, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
@@ -35,10 +34,8 @@ export async function discardWorktree(
   const discarding = { context, ref, plan, repository, path };
   const record = await ownRecord(discarding);
   await discardFolder(discarding, record);
-  await withRecords(context.locks, repository, async () => {
-    if (record !== undefined) await removeRecord(record.gitDir);
-    await removeNameless(discarding);
-  });
+  if (record !== undefined) await removeRecord(record.gitDir);
+  await removeNameless(discarding);
   await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(path));
   if (!plan.branchExists) await removeOwnBranch(context.git, repository, plan);
 }

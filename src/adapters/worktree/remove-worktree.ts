@@ -4,7 +4,6 @@ import { AoError, errorMessage } from "../../domain/errors.ts";
 import { gitFailed } from "./git-failure.ts";
 import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
-import { withRecords } from "./repository-lock.ts";
 import { inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
 import { deleteDiscarded, discard, hasCode, sweepAbandoned } from "./trash.ts";
@@ -17,16 +16,16 @@ import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
  *
  * @throws AoError git_failed when git keeps it, for example locked.
  */
-async function dropRecord({ git, locks, repository }: Removal, record: WorktreeRecord): Promise<void> {
+async function dropRecord({ git, repository }: Removal, record: WorktreeRecord): Promise<void> {
   if (await isThere(record.path)) throw gitFailed(`forget ${record.path}`, "something is there again");
   const args = ["worktree", "remove", "--", record.path];
-  const result = await withRecords(locks, repository, () => git.write(inDirectory(repository.path), args));
+  const result = await git.write(inDirectory(repository.path), args);
   if (!(await isThere(record.gitDir))) return;
   const hint = `git -C '${repository.path}' worktree unlock '${record.path}'`;
   throw gitFailed(`forget the worktree ${record.path}`, result.stderr, hint);
 }
 
-export interface Removal extends FolderRemoval, Pick<Context, "git" | "locks"> {
+export interface Removal extends FolderRemoval, Pick<Context, "git"> {
   readonly repository: Repository;
 }
 

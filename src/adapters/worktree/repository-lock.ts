@@ -5,11 +5,12 @@ import type { Repository } from "./repository.ts";
 const WAIT_MS = 60_000;
 
 /**
- * Runs `work` while no other `ao` of this data directory writes a worktree's record in the repository.
+ * Runs `work` while no other `ao` of this data directory that had to try again begins a worktree in the
+ * repository.
  *
- * `git worktree add` writes its record in several steps, and it, `worktree remove` and all that list
- * worktrees die of one that they find half-written (2.39.5, fifty at once: one add in ten, and a few of
- * the others). Branches made and removed by `update-ref`, `status` and `rev-list` never did.
+ * Only they queue. A lock around every `git worktree add` would keep the records whole for all of `ao`, but not
+ * for other programs, and fifty at once then took twice as long as with none: on a busy machine each holder
+ * waits for its turn on the processor. So the first try is free, and who lost does not lose to another loser.
  */
 export function withRecords<Result>(
   locks: Locks,
