@@ -121,7 +121,7 @@ async function findProgram(
 }
 
 /** @throws AoError with `code` when the tool cannot be used. */
-export function requireTool(code: AoErrorCode, name: string, check: ToolCheck): void {
+function requireTool(code: AoErrorCode, name: string, check: ToolCheck): void {
   switch (check.kind) {
     case "ok":
       return;

@@ -152,7 +152,7 @@ function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void
 async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreResult> {
   const { draft, held, undo, options } = restore;
   const progress = await restoreWorkspace(deps, restore);
-  const started = await relaunch(deps, restore, progress.created.path);
+  const started = await relaunch(deps, restore, progress);
   // From here on an agent may have worked in it.
   undo.splice(0);
   const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
@@ -186,14 +186,16 @@ async function restoreWorkspace(
 
 async function relaunch(
   deps: SessionDeps,
-  { record, draft, options, undo }: Restore,
-  workspacePath: string,
+  { record, draft, options, held, undo }: Restore,
+  progress: RestoreProgress & { readonly created: CreatedWorkspace },
 ): Promise<StartedRuntime> {
   options.onStep?.("starting agent");
   undo.push(undoDraft(deps, draft));
-  const launch = { ...draft, workspacePath };
+  const launch = { ...draft, workspacePath: progress.created.path };
   const spec = await crossing(deps, "restore.launch.files", () => prepareLaunch(deps, launch));
   await removeEndedLaunch(deps, record);
+  const ready = () => operationLedger(deps).checkpoint(held, restoreProgressJson(progress));
+  await crossing(deps, "restore.ready", ready);
   return crossing(deps, "restore.runtime.create", () => deps.runtime.create(spec));
 }
 

@@ -147,8 +147,8 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const progress = { ...planned, created };
   await crossing(deps, "spawn.created", () => ledger.checkpoint(held, spawnProgressJson(progress)));
 
-  const started = await start(deps, spawn, created);
-  await seedSpawned(deps, progress, started);
+  const started = await start(deps, spawn, progress);
+  await seedSpawned(deps, held, { progress, started });
   undo.push(undoRow(deps, draft.sessionId));
   const record = await completeSpawned(deps, held, { progress, started });
   return { record, warnings: created.warnings };
@@ -156,13 +156,15 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
 
 async function start(
   deps: SessionDeps,
-  { request, draft, undo }: Spawn,
-  created: CreatedWorkspace,
+  { request, held, draft, undo }: Spawn,
+  progress: SpawnProgress & { readonly created: CreatedWorkspace },
 ): Promise<StartedRuntime> {
   request.onStep?.("starting agent");
-  const launch = { ...draft, workspacePath: created.path };
+  const launch = { ...draft, workspacePath: progress.created.path };
   undo.push(undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
+  const ready = () => operationLedger(deps).checkpoint(held, spawnProgressJson(progress));
+  await crossing(deps, "spawn.ready", ready);
   const started = await crossing(deps, "spawn.runtime.create", () => deps.runtime.create(spec));
   undo.push(undoRuntime(deps, { ...launch, ...started }));
   return started;

@@ -8,19 +8,32 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
-import { parseSpawnProgress, type SpawnProgress, spawnedRecord } from "./spawn-progress.ts";
+import {
+  parseSpawnProgress,
+  type SpawnProgress,
+  spawnedRecord,
+  spawnProgressJson,
+} from "./spawn-progress.ts";
 import type { UndoStep } from "./undo.ts";
 import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
-/** Adds the row of a session whose runtime is up, unless it is there. */
+/**
+ * Adds the row of a session whose runtime is up, unless it is there.
+ *
+ * @throws AoError operation_in_progress when another process carries the spawn on; nothing is written then.
+ */
 export async function seedSpawned(
   deps: SessionDeps,
-  progress: SpawnProgress,
-  started: StartedRuntime,
+  held: LeasedOperation,
+  { progress, started }: { readonly progress: SpawnProgress; readonly started: StartedRuntime },
 ): Promise<void> {
   const record = spawnedRecord(progress, started);
   if (deps.store.get(record.id) !== undefined) return;
-  await crossing(deps, "spawn.row.insert", () => lifecycleManager(deps).onSpawnInitiated(record));
+  await crossing(deps, "spawn.row.insert", () =>
+    operationLedger(deps).checkpoint(held, spawnProgressJson(progress), (store) => {
+      lifecycleManager({ ...deps, store }).onSpawnInitiated(record);
+    }),
+  );
 }
 
 /** The last step of a spawn: the row is complete when the operation is. */
@@ -53,7 +66,7 @@ export async function recoverSpawn(deps: SessionDeps, held: LeasedOperation): Pr
   const found = progress.created === null ? undefined : await deps.runtime.find(id, metadata.launchId);
   const started = mayFinish(progress, row) ? startedBy(found) : null;
   if (started === null) return takeBackLeft(deps, held, stepsLeft(deps, { progress, row, found }));
-  await seedSpawned(deps, progress, started);
+  await seedSpawned(deps, held, { progress, started });
   await completeSpawned(deps, held, { progress, started });
 }
 

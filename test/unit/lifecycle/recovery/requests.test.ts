@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../../src/domain/errors.ts";
 import { killSession } from "../../../../src/lifecycle/kill-session.ts";
+import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { type SpawnRequest, spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
 import { sessionId } from "../../../support/builders.ts";
@@ -127,6 +128,59 @@ describe("a command on a session that is busy", () => {
     expect(world.workspace.exists(PATH)).toBe(true);
   });
 });
+
+describe("a process that was stopped for longer than its lease, and was taken over", () => {
+  test.each([
+    "spawn.begin:after",
+    "spawn.planned:after",
+    "spawn.workspace.create:after",
+    "spawn.created:after",
+    "spawn.launch.files:after",
+    "spawn.runtime.create:after",
+    "spawn.row.insert:after",
+  ])("at %s does nothing more when it wakes", async (at) => {
+    const world = aWorld();
+    const gate = aGate(at);
+    const clock = { ...world.deps.clock, sleep: untilAborted };
+    const stopped = spawn({ ...world, deps: { ...world.deps, clock, boundary: gate.boundary } });
+    await gate.reached;
+    world.clock.advance(31_000);
+    const { operations, errors } = await reconcile(world.deps);
+    expect(errors).toEqual([]);
+    gate.open();
+    await expect(stopped).rejects.toMatchObject({ code: "operation_in_progress" });
+    await reconcile(world.deps);
+    const isLive = operations.some(({ outcome }) => outcome === "finished");
+    expect(world.runtime.sessions()).toEqual(isLive ? [ID] : []);
+    expect(world.workspace.exists(PATH)).toBe(isLive);
+    expect(world.deps.store.list()).toHaveLength(isLive ? 1 : 0);
+  });
+});
+
+/** Time that does not pass. */
+function untilAborted(_ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal?.addEventListener("abort", () => resolve());
+  });
+}
+
+/** A boundary at which a process stops until the gate is opened. */
+function aGate(at: string) {
+  let open: () => void = () => undefined;
+  let reach: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const boundary = async (name: string) => {
+    if (name !== at) return;
+    reach();
+    await opened;
+  };
+  return { boundary, reached, open: () => open() };
+}
 
 /** A process that is stopped at one boundary. */
 function stuckAt(boundary: string) {
