@@ -3,16 +3,10 @@ import { dirname } from "node:path";
 import type { Ao } from "../src/compose.ts";
 import { AoError, errorMessage } from "../src/domain/errors.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
+import type { Check } from "./doctor-check.ts";
+import { operationsCheck, orphansCheck } from "./doctor-operations.ts";
 import type { Invocation } from "./invocation.ts";
 import { quoted } from "./quote.ts";
-
-export interface Check {
-  readonly name: string;
-  readonly status: "pass" | "warn" | "fail";
-  readonly detail: string;
-  /** What to do about it; `null` when nothing. */
-  readonly fix: string | null;
-}
 
 const LEAST_NODE = 20;
 const OPEN_TO_OTHERS = 0o077;
@@ -163,7 +157,9 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("data directory", () => directoryCheck(ao, fix)),
     await attempt("permissions", () => modesCheck(ao, fix)),
     await attempt("store", () => storeCheck(invocation)),
+    await attempt("operations", async () => operationsCheck(await invocation.open("existing"))),
     await attempt("tmux socket", () => socketCheck(invocation)),
+    await attempt("orphans", async () => orphansCheck(await invocation.open("existing"))),
     await attempt("configuration", () => configCheck(ao)),
     ...(await agentChecks(invocation, ao)),
   ];

@@ -44,6 +44,14 @@ function exampleText({ examples, more }: CommandText): string {
   return `${more ? `\n${more}\n` : ""}\nExamples:\n${lines.join("\n")}`;
 }
 
+/** As it was typed, for others to see: flags and free text may be private, what it is about is not. */
+function commandText(command: Command): string {
+  const names: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  const [first] = command.processedArgs.flat(1);
+  return [...names, ...(typeof first === "string" ? [first] : [])].join(" ");
+}
+
 /** Builds commands that share streams, flags and error handling. */
 export function commandHost(options: HostOptions): Host {
   return {
@@ -61,6 +69,7 @@ export function commandHost(options: HostOptions): Host {
           openAo: options.openAo,
           options: command.optsWithGlobals<CommonOptions>(),
           agentArgs: options.agentArgs,
+          command: commandText(command),
         });
         try {
           const code = await work(invocation, ...(args.slice(0, -1) as unknown as Args));

@@ -41,6 +41,8 @@ export interface InvocationRequest {
   readonly openAo: OpenAo;
   readonly options: CommonOptions;
   readonly agentArgs: readonly string[];
+  /** What runs, for those who have to wait for it: `ao kill app-1`. */
+  readonly command: string;
 }
 
 /** The same, telling what is odd about the configuration when it is first read. */
@@ -58,7 +60,8 @@ function withWarnings(ao: Ao, warn: (text: string) => void): Ao {
 }
 
 /** Begins a command. Call `close` at its end. */
-export function beginInvocation({ io, openAo, options, agentArgs }: InvocationRequest): Invocation {
+export function beginInvocation(request: InvocationRequest): Invocation {
+  const { io, openAo, options, agentArgs, command } = request;
   const json = options.json === true;
   const off = !options.color;
   const errorPaint = painter({ env: io.env, stream: io.stderr, off });
@@ -81,7 +84,10 @@ export function beginInvocation({ io, openAo, options, agentArgs }: InvocationRe
     agentArgs,
     async open(access, chosen = {}) {
       const configPath = chosen.configPath ?? options.config;
-      const ao = await openAo({ env: io.env, cwd: io.cwd, access, ...(configPath && { configPath }) });
+      const ao = await openAo({
+        ...{ env: io.env, cwd: io.cwd, access, command },
+        ...(configPath && { configPath }),
+      });
       opened.push(ao);
       return withWarnings(ao, warn);
     },

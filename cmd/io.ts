@@ -30,23 +30,38 @@ export interface Interruption {
   hold(): void;
 }
 
-/** A reader that went away (`| head`) is no error of ours: what is left to write is dropped. */
-function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
+/**
+ * A stream whose reader may go away (`| head`), which is no error of ours: what is left to write is dropped.
+ * Node's own stays `writable` after EPIPE (20.20, `process.stdout` cannot be destroyed).
+ */
+function outputOf(stream: NodeJS.WriteStream): Output {
+  let isRead = true;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
+    isRead = false;
   });
+  return {
+    write: (text) => isRead && stream.write(text),
+    get isTTY() {
+      return stream.isTTY;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    get writable() {
+      return isRead && stream.writable;
+    },
+  };
 }
 
 /** The real process. Call it once. */
 export function processIo(interruption: Interruption): Io {
-  ignoreClosedPipe(process.stdout);
-  ignoreClosedPipe(process.stderr);
   return {
     env: process.env,
     cwd: process.cwd(),
     stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: outputOf(process.stdout),
+    stderr: outputOf(process.stderr),
     interruption,
   };
 }

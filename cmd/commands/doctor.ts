@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { printable } from "../../src/domain/printable.ts";
 import type { Color } from "../color.ts";
-import { type Check, runChecks } from "../doctor-checks.ts";
+import type { Check } from "../doctor-check.ts";
+import { runChecks } from "../doctor-checks.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";

@@ -7,9 +7,17 @@ import type { KillResult } from "../../src/lifecycle/kill-steps.ts";
 import { jsonOption, sessionIds, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
+import {
+  addWaitFlags,
+  type RequestFlags,
+  requestIdOf,
+  requestIdOption,
+  type WaitFlags,
+  waitMsOf,
+} from "../request-flags.ts";
 import { forEachOf, worstOf } from "../several.ts";
 
-interface KillFlags {
+interface KillFlags extends RequestFlags, WaitFlags {
   readonly reason: KillReason;
   readonly note?: string;
   readonly keepWorktree: boolean;
@@ -22,10 +30,12 @@ function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath }: KillRe
 }
 
 async function kill(invocation: Invocation, names: readonly string[], flags: KillFlags): Promise<undefined> {
+  const request = { requestId: requestIdOf(flags), waitMs: waitMsOf(flags) };
   invocation.hold();
   const ao = await invocation.open("existing");
   const ids = sessionIds(ao, names);
   const options: KillOptions = {
+    ...request,
     reason: flags.reason,
     note: flags.note ?? null,
     keepWorktree: flags.keepWorktree,
@@ -47,20 +57,20 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
 
 /** `ao kill`. */
 export function killCommand(host: Host): Command {
-  return host
-    .command({
-      usage: "kill <session...>",
-      purpose: "End sessions: record the intent, stop the agent, then free the worktree",
-      more: [
-        "A worktree with work in it that git could not give back stays, and the exit code is 4.",
-        "With several sessions the result is a list. When some fail, the exit code and the one error are those",
-        "of the worst failure; its details hold all failures, and the results of those that worked.",
-      ].join("\n"),
-      examples: [
-        ["ao kill app-7", "end one session; its branch and commits stay"],
-        ['ao kill app-7 app-8 --note "superseded by app-9"', "end two, and remember why"],
-      ],
-    })
+  const command = host.command({
+    usage: "kill <session...>",
+    purpose: "End sessions: record the intent, stop the agent, then free the worktree",
+    more: [
+      "A worktree with work in it that git could not give back stays, and the exit code is 4.",
+      "With several sessions the result is a list. When some fail, the exit code and the one error are those",
+      "of the worst failure; its details hold all failures, and the results of those that worked.",
+    ].join("\n"),
+    examples: [
+      ["ao kill app-7", "end one session; its branch and commits stay"],
+      ['ao kill app-7 app-8 --note "superseded by app-9"', "end two, and remember why"],
+    ],
+  });
+  return addWaitFlags(command)
     .addOption(
       new Option("--reason <reason>", "why it ends")
         .choices([...KILL_REASONS])
@@ -68,6 +78,7 @@ export function killCommand(host: Host): Command {
     )
     .option("--note <text>", "a note to keep with the session")
     .addOption(switchOption("--keep-worktree", "leave the worktree where it is"))
+    .addOption(requestIdOption())
     .addOption(jsonOption())
     .action(host.action(kill));
 }

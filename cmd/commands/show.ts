@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type OperationJson, toOperationJson } from "../../src/domain/operation-json.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
 import { getSession } from "../../src/lifecycle/list-sessions.ts";
@@ -13,6 +14,15 @@ import { sessionJson } from "../session-view.ts";
 interface Shown extends SessionJson {
   /** What whoever ended it wrote down. */
   readonly killNote: string | null;
+  /** The newest ones, newest first. */
+  readonly operations: readonly OperationJson[];
+}
+
+const MAX_OPERATIONS = 20;
+
+function operationText({ kind, state, updatedAt, error, holder }: OperationJson): string {
+  const more = error?.message ?? (holder && `process ${holder.pid}, ${holder.command}`);
+  return `${kind} ${state} ${updatedAt}${more ? `: ${more}` : ""}`;
 }
 
 function linesOf(session: Shown, invocation: Invocation): readonly string[] {
@@ -35,6 +45,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["created", session.createdAt],
     ["terminated", session.terminatedAt],
     ["note", session.killNote],
+    ...session.operations.map((operation) => ["operation", operationText(operation)] as const),
     ["attach", session.runtime?.attach ? session.runtime.attach.map(quoted).join(" ") : null],
   ];
   const known = fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
@@ -47,9 +58,14 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
 async function show(invocation: Invocation, name: string, flags: { readonly stored: boolean }) {
   const ao = await invocation.open("existing");
   const record = await getSession(ao.deps, resolveSessionId(ao.deps, name), flags);
-  const session: Shown = { ...sessionJson(ao, record), killNote: record.metadata.killNote };
-  // Turns, goals, operations and transcripts are not recorded; readers find their keys all the same.
-  const parts = { turns: [], goal: null, operations: [], transcript: null };
+  const { operations } = ao.deps.operations.ofSession(record.id, MAX_OPERATIONS);
+  const session: Shown = {
+    ...sessionJson(ao, record),
+    killNote: record.metadata.killNote,
+    operations: operations.map(toOperationJson),
+  };
+  // Turns, goals and transcripts are not recorded; readers find their keys all the same.
+  const parts = { turns: [], goal: null, transcript: null };
   await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
   return undefined;
 }

@@ -6,11 +6,12 @@ import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
+import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flags.ts";
 import { sessionJson } from "../session-view.ts";
 import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
 import { attachTo, requireTerminal } from "./attach.ts";
 
-interface Flags extends SpawnFlags {
+interface Flags extends SpawnFlags, RequestFlags {
   readonly branch?: string;
   readonly title?: string;
   readonly kind: SessionKind;
@@ -37,6 +38,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
     issueId: issue === undefined ? null : parseIssueId(issue),
     title: flags.title === undefined ? null : parseTitle(flags.title),
     branch: flags.branch ?? null,
+    requestId: requestIdOf(flags),
   };
   invocation.hold();
   const { project = null, agent = null, kind } = flags;
@@ -73,6 +75,7 @@ export function spawnCommand(host: Host): Command {
         .choices([...SESSION_KINDS])
         .default("worker" satisfies SessionKind),
     )
+    .addOption(requestIdOption())
     .addOption(switchOption("--attach", "show its terminal here once it runs"))
     .addOption(jsonOption())
     .action(host.action(spawn));

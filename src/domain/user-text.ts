@@ -24,6 +24,15 @@ export function parseIssueId(text: string): string {
 }
 
 /**
+ * Accepts a request id as it is, whatever it holds: one line of 1 to 200 characters.
+ *
+ * @throws AoError usage when it is empty, longer, or holds a line break or a NUL.
+ */
+export function parseRequestId(text: string): string {
+  return parseLine("request id", text, "any short line will do, for example a UUID");
+}
+
+/**
  * Accepts a prompt as it is, of any content up to 16 MiB of UTF-8.
  *
  * @throws AoError usage when it is longer or holds a NUL, which no terminal input can carry.
@@ -38,7 +47,9 @@ export function parsePrompt(text: string): string {
   return text;
 }
 
-function parseLine(name: string, text: string): string {
+const REST_INTO_PROMPT = "shorten it, and put the rest into the prompt: --prompt or --prompt-file";
+
+function parseLine(name: string, text: string, tooMuchHint = REST_INTO_PROMPT): string {
   if (text.trim() === "") {
     throw new AoError("usage", `the ${name} is empty`, {
       hint: `leave it out, or give the ${name} some text`,
@@ -47,13 +58,13 @@ function parseLine(name: string, text: string): string {
   // A character is one or two code units: longer text needs no counting.
   if (text.length > 2 * MAX_LINE_CHARS || [...text].length > MAX_LINE_CHARS) {
     throw new AoError("usage", `the ${name} is longer than ${MAX_LINE_CHARS} characters`, {
-      hint: "shorten it, and put the rest into the prompt: --prompt or --prompt-file",
+      hint: tooMuchHint,
     });
   }
   refuseNul(name, text);
   if (/[\n\r\u2028\u2029]/.test(text)) {
     throw new AoError("usage", `the ${name} has more than one line`, {
-      hint: "keep the first line, and put the rest into the prompt: --prompt or --prompt-file",
+      hint: tooMuchHint,
     });
   }
   return text;

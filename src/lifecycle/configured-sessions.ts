@@ -12,7 +12,8 @@ import {
   requireProject,
   unregisterUnused,
 } from "./projects.ts";
-import { type RestoreResult, restoreSession } from "./restore-session.ts";
+import type { RequestOptions } from "./request-options.ts";
+import { type RestoreOptions, type RestoreResult, restoreSession } from "./restore-session.ts";
 import { checkSpawn, type SpawnRequest, type SpawnResult, spawnSession } from "./spawn-session.ts";
 import { type UndoStep, withUndo } from "./undo.ts";
 
@@ -37,7 +38,7 @@ export interface SpawnPlan {
 }
 
 /** What a person asks for; `null` is left to the configuration or derived. */
-export interface SpawnInput {
+export interface SpawnInput extends RequestOptions {
   readonly agentArgs: readonly string[];
   readonly issueId: string | null;
   readonly title: string | null;
@@ -166,7 +167,7 @@ function requestOf({ settings, ...plan }: SpawnPlan, project: Project, input: Sp
 export async function restoreConfigured(
   ao: ConfiguredDeps,
   id: SessionId,
-  options: { readonly fresh: boolean; readonly onStep?: OnStep },
+  options: Omit<RestoreOptions, "settings">,
 ): Promise<RestoreResult> {
   const record = ao.deps.store.get(id);
   const config = await ao.config(record?.metadata.configPath);

@@ -10,6 +10,7 @@ import {
   SESSION_REASONS,
   SESSION_STATES,
 } from "../../src/domain/lifecycle.ts";
+import { OPERATION_KINDS } from "../../src/domain/operation.ts";
 import { SESSION_KINDS } from "../../src/domain/session.ts";
 import { STATUSES } from "../../src/domain/status.ts";
 import { SKIP_REASONS } from "../../src/domain/workspace-finding.ts";
@@ -73,10 +74,25 @@ export const listSchema = z.strictObject({
   meta: z.strictObject({ hiddenTerminatedCount: z.int().nonnegative(), observedAt: time.nullable() }),
 });
 
+const operationSchema = z.strictObject({
+  id: z.uuid(),
+  kind: z.enum(OPERATION_KINDS),
+  state: z.enum(["prepared", "leased", "completed", "failed"]),
+  requestId: text,
+  attempt: z.int().nonnegative(),
+  createdAt: time,
+  updatedAt: time,
+  holder: z.strictObject({ pid: z.int().positive(), command: text, since: time }).nullable(),
+  nextAttemptAt: time.nullable(),
+  lastError: maybe,
+  error: z.strictObject({ code: text, message: text }).nullable(),
+  result: z.unknown(),
+});
+
 export const showSchema = sessionSchema.extend({
   turns: z.array(z.never()),
   goal: z.null(),
-  operations: z.array(z.never()),
+  operations: z.array(operationSchema),
   transcript: z.null(),
   killNote: maybe,
 });
@@ -103,6 +119,46 @@ export const cleanupSchema = z.strictObject({
   skipped: z.array(z.strictObject({ ...named, reason: z.enum(SKIP_REASONS), detail: text })),
   errors: z.array(z.strictObject({ ...named, message: text })),
   dryRun: z.boolean(),
+});
+
+export const reconcileSchema = z.strictObject({
+  observed: z.int().nonnegative(),
+  transitions: z.array(
+    z.strictObject({
+      id: text,
+      from: z.enum(STATUSES),
+      to: z.enum(STATUSES),
+      reason: z.enum(SESSION_REASONS).nullable(),
+    }),
+  ),
+  operations: z.array(
+    z.strictObject({
+      id: z.uuid(),
+      kind: z.enum(OPERATION_KINDS),
+      sessionId: maybe,
+      outcome: z.enum(["finished", "undone", "left"]),
+    }),
+  ),
+  orphans: z.array(
+    z.strictObject({
+      kind: z.enum(["runtime", "worktree"]),
+      where: text,
+      sessionId: text,
+      action: z.enum(["found", "undone", "kept"]),
+      detail: text,
+    }),
+  ),
+  errors: z.array(z.strictObject({ subject: text, code: z.enum(Object.keys(EXIT_CODES)), message: text })),
+});
+
+/** One line of `ao events`. */
+export const eventSchema = z.strictObject({
+  sequence: z.int().positive(),
+  at: time,
+  projectId: text,
+  sessionId: maybe,
+  type: text,
+  data: z.unknown(),
 });
 
 export const outputSchema = z.strictObject({ lines: z.array(text) });

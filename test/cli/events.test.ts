@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Ao, aoSandbox } from "../support/ao.ts";
+import { eventSchema, killSchema, reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+
+const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
+const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
+
+function sequencesIn(text: string): readonly number[] {
+  const lines = text.split("\n").slice(0, -1);
+  return lines.map((line) => eventSchema.parse(JSON.parse(line)).sequence);
+}
+
+/** `ao events --follow`, running until the test ends or `stop` is called. */
+function following(ao: Ao, argv: readonly string[] = []) {
+  const child = spawn(process.execPath, [AO, "events", "--follow", ...argv], { env: ao.env, cwd: ao.root });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  return {
+    sequences: () => sequencesIn(text),
+    stop(signal: NodeJS.Signals) {
+      child.kill(signal);
+      return ended;
+    },
+    /** Reads no further. */
+    async closePipe() {
+      child.stdout.destroy();
+      return ended;
+    },
+  };
+}
+
+describe("events --follow", () => {
+  test("begins before there is a store, and prints each change of parallel commands once, in order", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const follower = following(ao);
+    const ids = await Promise.all([ao.spawn(cwd, SLEEP), ao.spawn(cwd, SLEEP), ao.spawn(cwd, SLEEP)]);
+    await Promise.all(ids.map((id) => ao.json(killSchema, ["kill", id])));
+    const all = sequencesIn((await ao.run(["events"])).stdout);
+    expect(all).toEqual(all.map((_, index) => index + 1));
+    await expect.poll(() => follower.sequences(), { timeout: 10_000 }).toEqual(all);
+    expect(await follower.stop("SIGINT")).toBe(130);
+  });
+
+  test("ends quietly when its reader does", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    await ao.spawn(cwd, SLEEP);
+    const follower = following(ao, ["--after", "0"]);
+    await expect.poll(() => follower.sequences().length, { timeout: 10_000 }).toBeGreaterThan(0);
+    const ended = follower.closePipe();
+    await ao.spawn(cwd, SLEEP);
+    expect(await ended).toBe(0);
+  });
+});
+
+describe("the command line of operations", () => {
+  test("a spawn repeated with its request id is one session", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const argv = ["spawn", "42", "--request-id", "r", ...SLEEP];
+    const first = await ao.json(sessionSchema, argv, { cwd });
+    const again = await Promise.all([
+      ao.json(sessionSchema, argv, { cwd }),
+      ao.json(sessionSchema, argv, { cwd }),
+    ]);
+    expect(again.map(({ id }) => id)).toEqual([first.id, first.id]);
+    expect(ao.tmux("list-sessions", "-F", "#{session_name}")).toBe(first.id);
+    const other = await ao.error(["spawn", "43", "--request-id", "r", ...SLEEP], { cwd });
+    expect(other).toMatchObject({ exitCode: 4, code: "request_conflict" });
+  });
+
+  test("reconcile of a sound data directory does nothing, with or without one", async () => {
+    const ao = aoSandbox();
+    const nothing = { observed: 0, transitions: [], operations: [], orphans: [], errors: [] };
+    expect(await ao.json(reconcileSchema, ["reconcile"])).toEqual(nothing);
+    await ao.spawn(ao.repository(), SLEEP);
+    await ao.json(reconcileSchema, ["reconcile"]);
+    expect(await ao.json(reconcileSchema, ["reconcile"])).toEqual({ ...nothing, observed: 1 });
+  });
+});
