@@ -78,6 +78,11 @@ export function isAoError(error: unknown, code?: AoErrorCode): error is AoError 
   return error instanceof AoError && (code === undefined || error.code === code);
 }
 
+/** Whether the exit code of an error promises that nothing was changed (cli.md, exit code 5). */
+export function saysUnchanged({ code }: AoError): boolean {
+  return EXIT_CODES[code] === 5;
+}
+
 /** The text of anything that was thrown. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

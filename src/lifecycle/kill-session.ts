@@ -20,6 +20,7 @@ import { carryOut } from "./operations/carry-out.ts";
 import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import type { RequestOptions, WaitOptions } from "./request-options.ts";
+import { requireTool } from "./require-tool.ts";
 import { requireSession, runtimeTarget } from "./session-refs.ts";
 
 export interface KillOptions extends RequestOptions, WaitOptions {
@@ -41,9 +42,10 @@ export interface KillOptions extends RequestOptions, WaitOptions {
  * @throws AoError workspace_dirty, workspace_unsafe_path when the worktree is refused; the session is
  *   terminated, the worktree untouched, `details` is the result with `findings`. Not for a session that was
  *   terminated before.
- * @throws AoError runtime_unavailable when the agent could not be looked at; nothing was changed, unless it
- *   went out of sight half-way.
- * @throws AoError teardown_incomplete when the agent could not be ended; the worktree is untouched.
+ * @throws AoError runtime_unavailable, git_unavailable when the agent or the worktree could not be looked at;
+ *   nothing was changed.
+ * @throws AoError teardown_incomplete when the session is terminated and its agent could not be ended or its
+ *   worktree not be judged or freed; `details.code` says why, the worktree stays.
  */
 export async function killSession(
   deps: SessionDeps,
@@ -69,7 +71,7 @@ async function tryKill(
   if (obstacle !== null) return asAttempt(obstacle);
   if (isFree(found)) return done(killResult(found, { workspaceFreed: true, alreadyTerminated: true }));
   refuseWithoutHandles(found);
-  if (!isTerminal(found.lifecycle)) await refuseUnseen(deps, found);
+  await Promise.all([refuseUnseen(deps, found), refuseWithoutGit(deps, found, options)]);
 
   const begun = await beginOnce(deps, intent, (store) => {
     lifecycleManager({ ...deps, store }).onKillRequested(id, options.reason, options.note);
@@ -122,6 +124,16 @@ function refuseWithoutHandles({ id, lifecycle, metadata }: SessionRecord): void 
 
 /** An end that could not be carried out must not be on record: the session would look over and run. */
 async function refuseUnseen({ runtime }: SessionDeps, record: SessionRecord): Promise<void> {
-  const target = runtimeTarget(record);
+  const target = isTerminal(record.lifecycle) ? undefined : runtimeTarget(record);
   if (target !== undefined) requireSight(lookFailures({ seen: await runtime.look([target]) }));
+}
+
+/** Without git nobody could tell afterwards whether the worktree may go. */
+async function refuseWithoutGit(
+  { workspace }: SessionDeps,
+  { metadata }: SessionRecord,
+  { keepWorktree }: KillOptions,
+): Promise<void> {
+  const isToFree = metadata.workspacePath !== "" && metadata.workspaceFreedAtMs === null;
+  if (!keepWorktree && isToFree) requireTool("git_unavailable", "git", await workspace.check());
 }

@@ -1,6 +1,6 @@
 import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
 import { dataLayout } from "../domain/data-layout.ts";
-import { AoError, type AoErrorCode, EXIT_CODES, isAoError } from "../domain/errors.ts";
+import { AoError, type AoErrorCode, EXIT_CODES, isAoError, saysUnchanged } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
@@ -38,7 +38,8 @@ function sessionOf(deps: SessionDeps, { sessionId }: LeasedOperation): SessionRe
  * Everything of a kill after its intent is on record: ends the agent, frees the worktree, removes the launch
  * files, completes the operation. Each step may be repeated.
  *
- * @throws AoError as `Runtime.destroy`, and as `Workspace.destroy` but for a refusal.
+ * @throws AoError teardown_incomplete when the agent could not be ended, or the worktree not be judged or freed.
+ * @throws AoError runtime_unavailable for a session that was over before; nothing was changed.
  */
 export async function finishKill(
   deps: SessionDeps,
@@ -48,9 +49,7 @@ export async function finishKill(
   const record = sessionOf(deps, held);
   const { keepWorktree, alreadyTerminated } = orderOf(held);
   onStep?.("ending agent");
-  const target = runtimeTarget(record);
-  if (target !== undefined) await crossing(deps, "kill.runtime.destroy", () => deps.runtime.destroy(target));
-
+  await endAgent(deps, record, { alreadyTerminated });
   const ended = () => operationLedger(deps).checkpoint(held, held.progress);
   await crossing(deps, "kill.ended", ended);
   if (!keepWorktree) onStep?.("freeing worktree");
@@ -93,6 +92,21 @@ function orderOf({ input, progress }: LeasedOperation) {
   };
 }
 
+async function endAgent(
+  deps: SessionDeps,
+  record: SessionRecord,
+  { alreadyTerminated }: Pick<KillResult, "alreadyTerminated">,
+): Promise<void> {
+  const target = runtimeTarget(record);
+  if (target === undefined) return;
+  try {
+    await crossing(deps, "kill.runtime.destroy", () => deps.runtime.destroy(target));
+  } catch (error) {
+    const isMisleading = isAoError(error) && saysUnchanged(error) && !alreadyTerminated;
+    throw isMisleading ? stoppedError(error, record, "its agent may still run") : error;
+  }
+}
+
 /** Returns the refusal of a worktree that has to stay, `null` when it is gone. */
 async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<AoError | null> {
   if (record.metadata.workspacePath === "") return null;
@@ -101,7 +115,7 @@ async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<
     return null;
   } catch (error) {
     if (isRefusal(error)) return error;
-    throw isAoError(error) ? stoppedError(error, record) : error;
+    throw isAoError(error) ? stoppedError(error, record, "its worktree stays") : error;
   }
 }
 
@@ -144,12 +158,12 @@ function refusedError(refusal: AoError, result: KillResult): AoError {
   });
 }
 
-/** The worktree could not be judged: the session is over all the same, and the error says so. */
-function stoppedError(error: AoError, { id, metadata }: SessionRecord): AoError {
+/** The session is over all the same, and the error says so: no code that promises that nothing was changed. */
+function stoppedError(error: AoError, { id, metadata }: SessionRecord, what: string): AoError {
   const { workspacePath } = metadata;
-  return new AoError(error.code, `session ${id} was terminated, its worktree stays: ${error.message}`, {
+  return new AoError("teardown_incomplete", `session ${id} was terminated, ${what}: ${error.message}`, {
     hint: error.hint ?? `try again: ao kill ${id}`,
-    details: { ...error.details, id, workspaceFreed: false, workspacePath },
+    details: { ...error.details, code: error.code, id, workspaceFreed: false, workspacePath },
     cause: error,
   });
 }

@@ -1,12 +1,12 @@
 import { agentEnvironment } from "../domain/agent-environment.ts";
 import { dataLayout } from "../domain/data-layout.ts";
-import { AoError, type AoErrorCode } from "../domain/errors.ts";
+import { AoError } from "../domain/errors.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { SessionMetadata } from "../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
-import type { ToolCheck } from "../ports/tool-check.ts";
 import type { SessionDeps } from "./deps.ts";
+import { requireTool } from "./require-tool.ts";
 
 /** One launch of an agent, before it is carried out. */
 export interface LaunchDraft
@@ -118,18 +118,4 @@ async function findProgram(
   throw new AoError("agent_unavailable", `agent ${agent.name}: no program ${JSON.stringify(name)} found`, {
     hint: "install it, or put its folder on PATH",
   });
-}
-
-/** @throws AoError with `code` when the tool cannot be used. */
-function requireTool(code: AoErrorCode, name: string, check: ToolCheck): void {
-  switch (check.kind) {
-    case "ok":
-      return;
-    case "missing":
-      throw new AoError(code, `${name} is not installed`, { hint: check.hint });
-    case "too_old":
-      throw new AoError(code, `${name} ${check.version} is older than ${check.needed}`, { hint: check.hint });
-    case "failed":
-      throw new AoError(code, `${name} did not answer: ${check.cause}`, { hint: "ao doctor" });
-  }
 }

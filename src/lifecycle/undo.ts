@@ -1,4 +1,4 @@
-import { AoError, errorMessage } from "../domain/errors.ts";
+import { AoError, errorMessage, saysUnchanged } from "../domain/errors.ts";
 
 /** How one finished step is taken back. */
 export interface UndoStep {
@@ -28,7 +28,8 @@ export interface UndoHooks {
 /**
  * Runs `work`, which adds one undo step for each step it finishes. When it throws, the steps are taken
  * back, the last one first, and the same error is thrown; one that could not be taken back is named in
- * `details.left` of an error with the first one's code.
+ * `details.left` of an error with the first one's code, or of a teardown_incomplete with that in `details.code`
+ * when it is one that promises that nothing was changed.
  */
 export async function withUndo<Result>(
   work: (undo: UndoStep[]) => Promise<Result>,
@@ -86,9 +87,12 @@ function withLeftovers(error: unknown, left: readonly Leftover[]): AoError {
   const first = error instanceof AoError ? error : new AoError("internal", errorMessage(error));
   const named = left.map(({ what, where }) => `${what} ${where}`).join(", ");
   const hint = `left over and to be removed by hand: ${named}`;
-  return new AoError(first.code, `${first.message}; taking it back was incomplete (teardown_incomplete)`, {
+  const [code, why] = saysUnchanged(first)
+    ? (["teardown_incomplete", { code: first.code }] as const)
+    : ([first.code, {}] as const);
+  return new AoError(code, `${first.message}; taking it back was incomplete (teardown_incomplete)`, {
     hint: first.hint === null ? hint : `${first.hint}; ${hint}`,
-    details: { ...first.details, left },
+    details: { ...first.details, ...why, left },
     cause: error,
   });
 }

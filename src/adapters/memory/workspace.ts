@@ -1,4 +1,5 @@
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { ToolCheck } from "../../ports/tool-check.ts";
 import type {
   CreatedWorkspace,
   MarkedWorkspace,
@@ -32,6 +33,8 @@ export interface MemoryWorkspace extends Workspace {
   readonly log: string[];
   /** Gives the workspace at `path` something to lose: inspect reports it and destroy refuses. */
   refuse(path: string, findings?: readonly WorkspaceFinding[]): void;
+  /** What `check` says from now on. */
+  setTool(check: ToolCheck): void;
   /** Takes `refuse` back. */
   allow(path: string): void;
   /** The next call of `method` is logged, changes nothing and throws `error`. */
@@ -71,8 +74,11 @@ const UNTRACKED: WorkspaceFinding = {
 const LATER_COMMIT = "1".repeat(40);
 const CREATED_AT_MS = 1_700_000_000_000;
 
+const TOOL: ToolCheck = { kind: "ok", version: "2.39.5", path: "/usr/bin/git" };
+
 interface World {
   readonly log: string[];
+  tool: ToolCheck;
   readonly state: WorkspaceState;
   readonly failures: Map<Method, Error[]>;
 }
@@ -83,11 +89,12 @@ export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWor
   const state: WorkspaceState = {
     ...{ managedRoot, places: new Map(), kept: new Map(), branches: new Map(), trash: 0 },
   };
-  const world: World = { log: options.log ?? [], state, failures: new Map() };
+  const world: World = { log: options.log ?? [], tool: TOOL, state, failures: new Map() };
   return { ...levers(world), ...looks(world), ...changes(world) };
 }
 
-function levers({ log, state, failures }: World): Omit<MemoryWorkspace, keyof Workspace> {
+function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
+  const { log, state, failures } = world;
   const setBranch = (repositoryPath: string, branch: string, commit: string) => {
     const known = branchesOf(state, repositoryPath);
     known.set(branch, { commit, madeBy: known.get(branch)?.madeBy });
@@ -95,6 +102,9 @@ function levers({ log, state, failures }: World): Omit<MemoryWorkspace, keyof Wo
   return {
     log,
     refuse: (path, found = [UNTRACKED]) => void state.kept.set(path, found),
+    setTool(check) {
+      world.tool = check;
+    },
     allow: (path) => void state.kept.delete(path),
     failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
     breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
@@ -123,7 +133,7 @@ type Looks = "check" | "plan" | "planRestore" | "inspect" | "marked";
 function looks(world: World): Pick<Workspace, Looks> {
   const { state } = world;
   return {
-    check: async () => ({ kind: "ok", version: "2.39.5", path: "/usr/bin/git" }),
+    check: async () => world.tool,
 
     async plan(spec) {
       failAt(world, "plan");

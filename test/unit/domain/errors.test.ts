@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AoError, EXIT_CODES, errorMessage, isAoError } from "../../../src/domain/errors.ts";
+import { AoError, EXIT_CODES, errorMessage, isAoError, saysUnchanged } from "../../../src/domain/errors.ts";
 
 describe("AoError", () => {
   test("carries code, message, hint, details and cause", () => {
@@ -32,6 +32,16 @@ describe("isAoError", () => {
     expect(isAoError(error, "internal")).toBe(false);
     expect(isAoError(new Error("x"))).toBe(false);
     expect(isAoError(undefined)).toBe(false);
+  });
+});
+
+describe("saysUnchanged", () => {
+  test.each([
+    ["git_unavailable", true],
+    ["teardown_incomplete", false],
+    ["usage", false],
+  ] as const)("of %s is %s", (code, expected) => {
+    expect(saysUnchanged(new AoError(code, "x"))).toBe(expected);
   });
 });
 

@@ -152,14 +152,38 @@ describe("a kill that is refused the worktree", () => {
     });
   });
 
-  test("because git is missing says that the session is over all the same", async () => {
+  test("because git went missing half-way says that the session is over all the same", async () => {
     const world = await aLiveWorld();
     world.workspace.failNext("destroy", new AoError("git_unavailable", "git is missing"));
     await expect(kill(world)).rejects.toMatchObject({
-      code: "git_unavailable",
-      message: expect.stringContaining("session app-1 was terminated"),
-      details: { workspaceFreed: false, workspacePath: PATH },
+      code: "teardown_incomplete",
+      message: "session app-1 was terminated, its worktree stays: git is missing",
+      details: { code: "git_unavailable", workspaceFreed: false, workspacePath: PATH },
     });
+    expect(await kill(world)).toMatchObject({ workspaceFreed: true });
+  });
+});
+
+describe("a kill without git", () => {
+  const missing = { kind: "missing", hint: "install git" } as const;
+
+  test("changes nothing, not even the row", async () => {
+    const world = await aLiveWorld();
+    const before = world.row(ID);
+    world.workspace.setTool(missing);
+    await expect(kill(world)).rejects.toMatchObject({ code: "git_unavailable", hint: "install git" });
+    expect(world.log).toEqual(["runtime.look app-1"]);
+    expect(world.row(ID)).toEqual(before);
+  });
+
+  test("of a worktree that is to be kept, or was freed, needs none", async () => {
+    const world = await aLiveWorld();
+    world.workspace.setTool(missing);
+    expect(await kill(world, { keepWorktree: true })).toMatchObject({ workspaceFreed: false });
+    await expect(kill(world)).rejects.toMatchObject({ code: "git_unavailable" });
+    world.workspace.setTool({ kind: "ok", version: "2.39.5", path: "git" });
+    await kill(world);
+    world.workspace.setTool(missing);
     expect(await kill(world)).toMatchObject({ workspaceFreed: true });
   });
 });
@@ -186,6 +210,21 @@ describe("a kill whose runtime cannot be ended", () => {
     await expect(kill(world)).rejects.toMatchObject({ code: "runtime_unavailable" });
     expect(world.log).toEqual(["runtime.look app-1"]);
     expect(world.row(ID)).toEqual(before);
+  });
+
+  test("because it went out of sight half-way says that the session is over all the same", async () => {
+    const world = await aLiveWorld();
+    const unseen = new AoError("runtime_unavailable", "tmux did not answer", { hint: "ao doctor" });
+    world.runtime.failNext("destroy", unseen);
+    await expect(kill(world)).rejects.toMatchObject({
+      code: "teardown_incomplete",
+      message: "session app-1 was terminated, its agent may still run: tmux did not answer",
+      details: { code: "runtime_unavailable", workspaceFreed: false, workspacePath: PATH },
+      cause: unseen,
+    });
+    world.runtime.failNext("destroy", unseen);
+    await expect(kill(world)).rejects.toBe(unseen);
+    expect(world.workspace.exists(PATH)).toBe(true);
   });
 
   test("is finished by the next one", async () => {

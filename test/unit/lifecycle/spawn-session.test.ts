@@ -282,12 +282,16 @@ describe("a spawn whose step fails", () => {
 describe("a spawn that cannot be taken back", () => {
   const boom = new AoError("store_busy", "the store is locked", { hint: "try again" });
 
-  test("keeps the first error's code and names what is left and where", async () => {
+  test("never says that nothing was changed, tells the first error, and names what is left and where", async () => {
     const world = aWorld();
     world.failNext("store.insert", boom);
     world.workspace.refuse(PATH);
     const error = await spawnError(world);
-    expect(error).toMatchObject({ code: "store_busy", cause: boom });
+    expect(error).toMatchObject({
+      code: "teardown_incomplete",
+      details: { code: "store_busy" },
+      cause: boom,
+    });
     expect(error.message).toContain("the store is locked");
     expect(error.message).toContain("teardown_incomplete");
     expect(error.hint).toContain(PATH);
@@ -302,7 +306,7 @@ describe("a spawn that cannot be taken back", () => {
     world.failNext("store.insert", boom);
     world.runtime.failNext("destroy", new AoError("teardown_incomplete", "process 7 lives"));
     const error = await spawnError(world);
-    expect(error.code).toBe("store_busy");
+    expect(error.details["code"]).toBe("store_busy");
     expect(error.details["left"]).toMatchObject([
       { what: "memory session", where: "$1 on /memory/socket", why: "process 7 lives" },
       { what: "launch files", where: "/data/launch/app-1" },

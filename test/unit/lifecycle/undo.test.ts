@@ -69,6 +69,18 @@ describe("work with undo", () => {
     });
   });
 
+  test("does not promise that nothing was changed while something is left", async () => {
+    const unseen = new AoError("runtime_unavailable", "tmux did not answer", { details: { output: "x" } });
+    const stays = aStep("one", [], { run: () => Promise.reject(new Error("in use")) });
+    expect(await failing([aStep("one", [])], unseen)).toBe(unseen);
+    expect(await failing([stays], unseen)).toMatchObject({
+      code: "teardown_incomplete",
+      message: expect.stringMatching(/^tmux did not answer; /),
+      details: { code: "runtime_unavailable", output: "x", left: [{ what: "one" }] },
+      cause: unseen,
+    });
+  });
+
   test("never hides an error it did not foresee", async () => {
     const bug = new TypeError("x is not a function");
     expect(await failing([aStep("one", [])], bug)).toBe(bug);
