@@ -24,7 +24,7 @@ export interface LaunchDraft
   readonly projectEnv: Readonly<Record<string, string>>;
 }
 
-type LaunchDeps = Pick<SessionDeps, "runtime" | "programs" | "files" | "callerEnv" | "dataDir">;
+type LaunchDeps = Pick<SessionDeps, "programs" | "files" | "callerEnv" | "dataDir">;
 
 /** @throws AoError agent_not_found when there is no adapter of that name. */
 export function requireAgent({ agents }: Pick<SessionDeps, "agents">, name: string): Agent {
@@ -56,14 +56,23 @@ export function launchEnvironment(
  * Finds out before any side effect whether the launch can work.
  *
  * @throws AoError usage when the agent refuses the request.
- * @throws AoError agent_unavailable, runtime_unavailable when one is missing, too old or did not answer.
+ * @throws AoError agent_unavailable, runtime_unavailable, git_unavailable when one is missing, too old or did not
+ *   answer.
  */
-export async function checkLaunch(deps: LaunchDeps, draft: LaunchDraft): Promise<void> {
+export async function checkLaunch(
+  deps: LaunchDeps & Pick<SessionDeps, "runtime" | "workspace">,
+  draft: LaunchDraft,
+): Promise<void> {
   const plan = planLaunch(deps.dataDir, draft);
   const env = launchEnvironment(deps, draft, plan.env);
-  const [agent, runtime] = await Promise.all([draft.agent.check(searchPath(env)), deps.runtime.check()]);
+  const [agent, runtime, git] = await Promise.all([
+    draft.agent.check(searchPath(env)),
+    deps.runtime.check(),
+    deps.workspace.check(),
+  ]);
   requireTool("agent_unavailable", `agent ${draft.agent.name}`, agent);
   requireTool("runtime_unavailable", deps.runtime.name, runtime);
+  requireTool("git_unavailable", "git", git);
   // A path relative to the workspace means nothing before there is one.
   const [program = ""] = plan.argv;
   if (!program.includes("/") || program.startsWith("/")) await findProgram(deps, draft, { plan, env });

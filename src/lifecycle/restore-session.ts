@@ -65,7 +65,7 @@ interface Restore {
  * @throws AoError operation_in_progress when another operation of it is under way, to the end of `waitMs`.
  * @throws AoError not_restorable when it is not terminated, or its agent still runs.
  * @throws AoError agent_session_unknown when there is no conversation to take up; nothing was touched.
- * @throws AoError agent_not_found, agent_unavailable, runtime_unavailable before any side effect.
+ * @throws AoError agent_not_found, agent_unavailable, runtime_unavailable, git_unavailable before any side effect.
  * @throws AoError as `Workspace.restore` and `Runtime.create`; the session is still terminated then.
  */
 export async function restoreSession(

@@ -76,7 +76,8 @@ interface Spawn {
  * earlier ones back at once; what could not be taken back is in `details.left` of the first error. What a
  * process that dies has done is finished or taken back by whoever comes next.
  *
- * @throws AoError usage, agent_not_found, agent_unavailable, runtime_unavailable before any side effect.
+ * @throws AoError usage, agent_not_found, agent_unavailable, runtime_unavailable, git_unavailable before any
+ *   side effect.
  * @throws AoError request_conflict, operation_in_progress for a request id that was or is used.
  * @throws AoError as `Workspace.plan`, `Workspace.create` and `Runtime.create`.
  */

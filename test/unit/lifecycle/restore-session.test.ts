@@ -200,6 +200,14 @@ describe("a restore is refused, and touches nothing,", () => {
     expect(world.row(ID)).toEqual(before);
   });
 
+  test("when git is gone", async () => {
+    const world = await aKilledWorld();
+    world.workspace.setTool({ kind: "missing", hint: "install it" });
+    await expect(restore(world)).rejects.toMatchObject({ code: "git_unavailable", hint: "install it" });
+    expect(world.log).not.toContain("workspace.restore app-1");
+    expect(world.runtime.created).toHaveLength(1);
+  });
+
   test("when the agent is not installed any more", async () => {
     const world = await aKilledWorld();
     world.agent.setPresence({ kind: "missing", hint: "install it" });

@@ -178,6 +178,12 @@ describe("a spawn that cannot work", () => {
       "agent_unavailable",
       ({ agent }) => void agent.setPresence({ kind: "failed", cause: "timeout" }),
     ],
+    [
+      "a git that is too old",
+      "git_unavailable",
+      ({ workspace }) =>
+        void workspace.setTool({ kind: "too_old", version: "2.20.1", needed: "2.25", hint: "update it" }),
+    ],
     ["a title of two lines", "usage", () => ({ title: "a\nb" })],
     ["a prompt with NUL", "usage", () => ({ prompt: "a\0b" })],
     ["an endless issue id", "usage", () => ({ issueId: "x".repeat(1000) })],
