@@ -46,7 +46,8 @@ export interface Runtime {
 
   /**
    * Starts the agent in its workspace; resolves when its process has outlived `settleMs`. On failure
-   * nothing of it is left running.
+   * nothing of it is left, or `details.left` of the error, a list of `{what, where, why}`, says what is or may be:
+   * the agent may run on then. Code and other details are those of the failure itself.
    *
    * @throws AoError agent_start_failed when the agent exited within `settleMs`; `details` has
    *   `exitStatus`, `signal` and the last lines of `output`.
@@ -57,9 +58,19 @@ export interface Runtime {
 
   /**
    * One look at all of them, with one call to each server. Never rejects: a look that failed is
-   * `probe_failed` for those it concerns. Every target has an answer.
+   * `probe_failed` for those it concerns. Every target has an answer. Makes nothing and signals nobody.
+   *
+   * Where a person closed the agent's own terminal and left others in its runtime, an agent that is dead has
+   * `exited`, without an ending; of one that lives the runtime is `missing`.
    */
   look(targets: readonly RuntimeTarget[]): Promise<ReadonlyMap<SessionId, RuntimeObservation>>;
+
+  /**
+   * Brings runtimes that live but got out of reach, for example as a cleaner removed a socket, back into reach.
+   * Changing commands begin with it; does nothing when nothing is wrong. Never rejects: what stays out of
+   * reach is `probe_failed` in a look.
+   */
+  reopen(): Promise<void>;
 
   /**
    * Every runtime of this data directory, those of dead agents included; their `process` is `null`. Empty when
@@ -78,11 +89,11 @@ export interface Runtime {
   find(sessionId: SessionId, launchId: LaunchId): Promise<MarkedRuntime | undefined>;
 
   /**
-   * Ends the agent with its whole process tree, TERM first and KILL within 5 s, then the runtime.
-   * Idempotent: ending what is gone resolves.
+   * Ends the agent with its whole process tree, TERM first and KILL within 5 s, then the runtime with all that a
+   * person opened in it. Idempotent: ending what is gone resolves.
    *
    * @throws AoError runtime_unavailable when it could not look, nothing was signalled.
-   * @throws AoError teardown_incomplete when something still lives; `details.left` says what.
+   * @throws AoError teardown_incomplete when something still lives or may; `details.left` says what, as in `create`.
    */
   destroy(target: RuntimeTarget): Promise<void>;
 

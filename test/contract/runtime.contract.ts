@@ -20,6 +20,8 @@ export interface RuntimeWorld {
   endAgent(started: RuntimeTarget, how: "killed" | "exits"): void;
   /** Takes away everything the runtime holds, as when its server dies. */
   loseAll(): void;
+  /** Has everything live on where it cannot be reached, as when the socket of its server is removed. */
+  loseSight(): void;
   /** What there still is of a launch, in words. */
   remains(spec: RuntimeSpec): readonly string[];
 }
@@ -150,6 +152,41 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
       world.loseAll();
       await expect.poll(async () => [...(await world.runtime.look(targets)).values()]).toEqual([GONE, GONE]);
       for (const target of targets) await world.runtime.destroy(target);
+    });
+
+    test("what is out of reach is not dead, and no look or search changes that", async () => {
+      const world = open();
+      const target = await started(world);
+      world.loseSight();
+      for (const _time of ["first", "second"]) {
+        const seen = await lookAt(world, target);
+        expect(seen).toMatchObject({ runtime: { kind: "probe_failed" }, process: { kind: "alive" } });
+        const unavailable = { code: "runtime_unavailable" };
+        await expect(world.runtime.marked()).rejects.toMatchObject(unavailable);
+        await expect(world.runtime.capture(target, 1)).rejects.toMatchObject(unavailable);
+      }
+    });
+
+    test.each<[string, (world: RuntimeWorld, target: RuntimeTarget) => Promise<unknown>]>([
+      ["is told to", ({ runtime }) => runtime.reopen()],
+      ["has another one to start", ({ runtime, spec }) => runtime.create(spec({}))],
+      ["has one to find", ({ runtime }, { sessionId: id, launchId }) => runtime.find(id, launchId)],
+      ["has another one to end", async ({ runtime }, target) => runtime.destroy(target)],
+    ])("what was out of reach is seen alive again after the runtime %s", async (_what, change) => {
+      const world = open();
+      const [target, doomed] = [await started(world), await started(world)];
+      world.loseSight();
+      await change(world, doomed);
+      expect(await lookAt(world, target)).toMatchObject(ALIVE);
+    });
+
+    test("to reopen where nothing is wrong, or nothing is at all, does nothing", async () => {
+      const world = open();
+      await world.runtime.reopen();
+      expect(await world.runtime.marked()).toEqual([]);
+      const target = await started(world);
+      await world.runtime.reopen();
+      expect(await lookAt(world, target)).toMatchObject(ALIVE);
     });
 
     test("where nothing was ever started, nothing is marked", async () => {

@@ -1,12 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type MemoryRun, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { aRuntimeSpec, pidsWith, tmuxServer } from "../support/tmux-server.ts";
+import { aRuntimeSpec, isRunning, pidsWith, tmuxServer } from "../support/tmux-server.ts";
 import { type AgentPlan, type RuntimeWorld, runtimeContract } from "./runtime.contract.ts";
 
 function memoryWorld(): RuntimeWorld {
@@ -31,6 +31,7 @@ function memoryWorld(): RuntimeWorld {
     endAgent: ({ sessionId }, how) =>
       how === "killed" ? runtime.exitAgent(sessionId, null, "SIGKILL") : runtime.exitAgent(sessionId, 3),
     loseAll: () => runtime.sessions().forEach(runtime.loseRuntime),
+    loseSight: () => runtime.loseSight(),
     remains: ({ sessionId }) => runtime.sessions().filter((id) => id === sessionId),
   };
 }
@@ -58,11 +59,22 @@ function tmuxWorld(): RuntimeWorld {
       else if (target.process !== null) process.kill(target.process.pid, "SIGKILL");
     },
     loseAll: () => void server.tmux("kill-server"),
+    loseSight() {
+      endWithTest(server.tmux("display-message", "-p", "#{pid}"));
+      rmSync(server.socketPath);
+    },
     remains: ({ sessionId, launchId, launchDir }) => [
       ...(server.hasSession(sessionId) ? [`tmux session ${sessionId}`] : []),
       ...pidsWith(launchDir).map((pid) => `process ${pid} of ${launchId}`),
     ],
   };
+}
+
+/** Ends a server that cannot be ended over its socket, and the agents with it. */
+function endWithTest(pid: string): void {
+  onTestFinished(() => {
+    if (isRunning(Number(pid))) process.kill(Number(pid), "SIGTERM");
+  });
 }
 
 runtimeContract("memory", memoryWorld);

@@ -34,6 +34,8 @@ export interface MemoryRuntime extends Runtime {
   exitAgent(sessionId: SessionId, exitStatus: number | null, signal?: string | null): void;
   /** Takes runtime and agent away, as a killed server does. */
   loseRuntime(sessionId: SessionId): void;
+  /** Lets no runtime be seen until `reopen`, as when a socket was removed. */
+  loseSight(): void;
   /** Sessions that have a runtime, those of dead agents included. */
   sessions(): readonly SessionId[];
 }
@@ -54,10 +56,12 @@ interface World {
   readonly failures: Map<Method, Error[]>;
   readonly created: RuntimeSpec[];
   readonly destroyed: RuntimeTarget[];
+  readonly sight: { isLost: boolean };
 }
 
 const SERVER: ProcessIdentity = { pid: 100, startTime: "1", bootId: "memory-boot" };
 const SOCKET = "/memory/socket";
+const OUT_OF_SIGHT = "the runtimes do not answer";
 const T0_MS = 1_700_000_000_000;
 const ALIVE: RuntimeObservation = {
   runtime: { kind: "alive", lastOutputAtMs: null },
@@ -80,12 +84,13 @@ export function memoryRuntime(
     failures: new Map(),
     created: [],
     destroyed: [],
+    sight: { isLost: false },
   };
   return { ...levers(world), ...port(world) };
 }
 
 function levers(world: World): Omit<MemoryRuntime, keyof Runtime> {
-  const { log, created, destroyed, lives, looks, failures } = world;
+  const { log, created, destroyed, lives, looks, failures, sight } = world;
   return {
     log,
     created,
@@ -105,6 +110,9 @@ function levers(world: World): Omit<MemoryRuntime, keyof Runtime> {
       lives.set(sessionId, { ...life, observation });
     },
     loseRuntime: (sessionId) => void lives.delete(sessionId),
+    loseSight() {
+      sight.isLost = true;
+    },
     sessions: () => [...lives.keys()],
   };
 }
@@ -118,18 +126,22 @@ function port(world: World): Runtime {
     async create(spec) {
       world.created.push(spec);
       begin(world, "create", spec.sessionId);
+      reopen(world);
       return start(world, spec);
     },
 
     look: async (targets) => look(world, targets),
+    reopen: async () => reopen(world),
 
     async marked() {
       begin(world, "marked", "");
+      requireSight(world);
       return [...lives].map(([sessionId, life]) => markedLife(sessionId, life));
     },
 
     async find(sessionId, launchId) {
       begin(world, "find", sessionId);
+      reopen(world);
       const life = lives.get(sessionId);
       return life?.launchId === launchId ? markedLife(sessionId, life) : undefined;
     },
@@ -137,11 +149,13 @@ function port(world: World): Runtime {
     async destroy(target) {
       world.destroyed.push(target);
       begin(world, "destroy", target.sessionId);
+      reopen(world);
       if (lifeOf(world, target) !== undefined) lives.delete(target.sessionId);
     },
 
     async capture(target, lines) {
       begin(world, "capture", target.sessionId);
+      requireSight(world);
       const life = lifeOf(world, target);
       if (life === undefined) throw new AoError("not_running", `the runtime of ${target.sessionId} is gone`);
       return life.output.slice(-lines);
@@ -157,6 +171,14 @@ function begin(world: World, method: Method, subject: string): void {
   world.log.push(`runtime.${method} ${subject}`.trimEnd());
   const failure = world.failures.get(method)?.shift();
   if (failure !== undefined) throw failure;
+}
+
+function reopen({ sight }: World): void {
+  sight.isLost = false;
+}
+
+function requireSight({ sight }: World): void {
+  if (sight.isLost) throw new AoError("runtime_unavailable", OUT_OF_SIGHT);
 }
 
 function lifeOf(world: World, target: RuntimeTarget): Life | undefined {
@@ -202,12 +224,10 @@ function startFailure(run: Exclude<MemoryRun, { kind: "stays" }>, spec: RuntimeS
 
 function look(world: World, targets: readonly RuntimeTarget[]): ReadonlyMap<SessionId, RuntimeObservation> {
   world.log.push(`runtime.look ${targets.map(({ sessionId }) => sessionId).join(" ")}`);
-  const failure = world.failures.get("look")?.shift();
+  const failure = world.failures.get("look")?.shift() ?? (world.sight.isLost && new Error(OUT_OF_SIGHT));
   const observe = (target: RuntimeTarget): RuntimeObservation => {
     const seen = world.looks.get(target.sessionId) ?? lifeOf(world, target)?.observation ?? GONE;
-    return failure === undefined
-      ? seen
-      : { ...seen, runtime: { kind: "probe_failed", cause: failure.message } };
+    return !failure ? seen : { ...seen, runtime: { kind: "probe_failed", cause: failure.message } };
   };
   return new Map(targets.map((target) => [target.sessionId, observe(target)]));
 }

@@ -12,7 +12,7 @@ export async function captureRuntime(
 ): Promise<readonly string[]> {
   const { location } = await locate(deps, target);
   if (location.kind === "unknown") throw unavailable(location.cause);
-  if (location.kind === "gone") throw notRunning(target.sessionId);
+  if (location.kind !== "found") throw notRunning(target.sessionId);
   const captured = await captureLines(deps, target.handle.socketPath, {
     paneId: location.pane.paneId,
     lines,

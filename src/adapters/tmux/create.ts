@@ -1,21 +1,18 @@
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
-import { AoError, errorMessage } from "../../domain/errors.ts";
+import { AoError } from "../../domain/errors.ts";
 import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
 import { type NewSession, newSessionArgs } from "./args.ts";
-import { askServer } from "./ask-server.ts";
 import { watchBirth } from "./birth.ts";
 import { writeConfig } from "./config.ts";
-import { tearDown } from "./destroy.ts";
 import type { FindDeps } from "./find-marked.ts";
-import { type LaunchFiles, launchFiles, writeLaunchFiles } from "./launch-files.ts";
+import { type LaunchFiles, launchFiles, removeLaunchFiles, writeLaunchFiles } from "./launch-files.ts";
 import { type PaneRow, parsePaneList } from "./pane-list.ts";
-import { revive } from "./revive.ts";
+import { reopenRecorded } from "./reopen.ts";
 import type { TmuxAnswer } from "./run-tmux.ts";
 import { prepareSocketFolder } from "./socket-path.ts";
 import { unavailable } from "./unavailable.ts";
+import { afterUndo } from "./undo-create.ts";
 
 export interface CreateDeps extends FindDeps {
   readonly uid: number;
@@ -31,43 +28,50 @@ const RETRY_MS = 20;
 export async function createRuntime(deps: CreateDeps, spec: RuntimeSpec): Promise<StartedRuntime> {
   await prepareSocketFolder(deps.socketPath, deps.uid);
   const configPath = await writeConfig(deps.socketPath);
-  await reviveLost(deps);
+  // Without its socket a server that lives would get a second one beside it, and nobody would find it again.
+  await reopenRecorded(deps);
   const files = launchFiles(spec);
-  try {
-    const pane = await startSession(deps, spec, {
-      configPath,
-      sessionId: spec.sessionId,
-      launchId: spec.launchId,
-      owner: deps.owner,
-      workspacePath: spec.workspacePath,
-      scriptPath: files.scriptPath,
-    });
-    const started = await watchBirth(deps, { spec, pane, socketPath: deps.socketPath, files });
-    await deps.servers.write(started.handle.server);
-    return started;
-  } catch (error) {
-    await undo(deps, { spec, files, error });
-    throw error;
-  }
+  const failing = async (error: unknown): Promise<never> => {
+    throw await afterUndo(deps, { spec, files, error });
+  };
+  const answer = await newSession(deps, spec, sessionOf(deps, spec, { configPath, files })).catch(failing);
+  if (answer.kind !== "missing") return bringUp(deps, { spec, files, answer }).catch(failing);
+  await removeLaunchFiles(files);
+  throw unavailable(answer.cause);
 }
 
-/** Without its socket a server that lives would get a second one beside it, and nobody would find it again. */
-async function reviveLost(deps: CreateDeps): Promise<void> {
-  if (existsSync(deps.socketPath)) return;
-  const recorded = await deps.servers.read().catch(() => undefined);
-  if (recorded === undefined) return;
-  const [fact] = await deps.processes.look([recorded]);
-  if (fact?.kind === "alive") await revive(deps, deps.socketPath, recorded);
+function sessionOf(
+  { owner }: CreateDeps,
+  { sessionId, launchId, workspacePath }: RuntimeSpec,
+  { configPath, files }: { readonly configPath: string; readonly files: LaunchFiles },
+): NewSession {
+  return { configPath, sessionId, launchId, owner, workspacePath, scriptPath: files.scriptPath };
 }
 
-async function startSession(deps: CreateDeps, spec: RuntimeSpec, session: NewSession): Promise<PaneRow> {
+type NewSessionAnswer = Exclude<TmuxAnswer, { kind: "missing" }>;
+
+async function bringUp(
+  deps: CreateDeps,
+  {
+    spec,
+    files,
+    answer,
+  }: { readonly spec: RuntimeSpec; readonly files: LaunchFiles; readonly answer: NewSessionAnswer },
+): Promise<StartedRuntime> {
+  if (answer.kind !== "ok") throw await startError(deps, spec, answer);
+  const pane = startedPane(answer.stdout);
+  const started = await watchBirth(deps, { spec, pane, socketPath: deps.socketPath, files });
+  await deps.servers.write(started.handle.server);
+  return started;
+}
+
+async function newSession(deps: CreateDeps, spec: RuntimeSpec, session: NewSession): Promise<TmuxAnswer> {
   const untilMs = performance.now() + SERVER_RACE_MS;
   for (;;) {
     // Each attempt needs the environment file anew: a session that was lost at once has used it up.
     await writeLaunchFiles(spec);
     const answer = await deps.run(deps.socketPath, newSessionArgs(session));
-    if (answer.kind === "ok") return startedPane(answer.stdout);
-    if (!isServerRace(answer) || performance.now() >= untilMs) throw await startError(deps, spec, answer);
+    if (!isServerRace(answer) || performance.now() >= untilMs) return answer;
     await sleep(RETRY_MS);
   }
 }
@@ -85,10 +89,9 @@ function isServerRace(answer: TmuxAnswer): boolean {
 async function startError(
   deps: CreateDeps,
   spec: RuntimeSpec,
-  answer: Exclude<TmuxAnswer, { kind: "ok" }>,
+  answer: Exclude<NewSessionAnswer, { kind: "ok" }>,
 ): Promise<AoError> {
   switch (answer.kind) {
-    case "missing":
     case "failed":
       return unavailable(answer.cause);
     case "refused":
@@ -98,29 +101,4 @@ async function startError(
     default:
       return assertNever(answer);
   }
-}
-
-/** Takes back whatever there is of a launch, and fails with the first error inside when it cannot. */
-async function undo(
-  deps: CreateDeps,
-  failed: { readonly spec: RuntimeSpec; readonly files: LaunchFiles; readonly error: unknown },
-): Promise<void> {
-  const { spec, files, error } = failed;
-  const left = await takeBack(deps, spec, files).catch((why: unknown) => [errorMessage(why)]);
-  if (left.length === 0) return;
-  throw new AoError(
-    "teardown_incomplete",
-    `${spec.sessionId} did not start (${errorMessage(error)}) and could not be taken back: ${left.join(", ")}`,
-    { details: { left }, cause: error },
-  );
-}
-
-async function takeBack(deps: CreateDeps, spec: RuntimeSpec, files: LaunchFiles): Promise<readonly string[]> {
-  const { socketPath } = deps;
-  const { launchId } = spec;
-  await Promise.all([rm(files.environmentPath, { force: true }), rm(files.scriptPath, { force: true })]);
-  const answer = await askServer(deps.run, socketPath);
-  const panes = answer.kind === "panes" ? answer.panes : [];
-  const pane = panes.find((row) => row.launchId === launchId) ?? null;
-  return tearDown(deps, { socketPath, launchId, agent: null, pane });
 }

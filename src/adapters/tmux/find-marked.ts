@@ -1,16 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
 import type { MarkedRuntime } from "../../ports/runtime.ts";
-import { askServer, type ServerAnswer, type TmuxDeps } from "./ask-server.ts";
+import { askServer, type ServerAnswer } from "./ask-server.ts";
 import type { PaneRow } from "./pane-list.ts";
-import { revive } from "./revive.ts";
-import type { ServerRecord } from "./server-record.ts";
+import { deafCause, ENDING_MS, type RecordedServerDeps } from "./reopen.ts";
 import { unavailable } from "./unavailable.ts";
 
-export interface FindDeps extends TmuxDeps {
-  readonly socketPath: string;
-  readonly servers: ServerRecord;
+export interface FindDeps extends RecordedServerDeps {
   /** Only sessions with this mark are ours. */
   readonly owner: string;
 }
@@ -35,23 +33,35 @@ export async function findMarked(deps: FindDeps): Promise<readonly MarkedRuntime
   }
 }
 
-/** A recorded server that lives while another one, or none, answers may have sessions that nobody sees. */
-async function askForCertain(deps: FindDeps): Promise<ServerAnswer> {
-  const { socketPath, processes } = deps;
-  const answer = await askServer(deps.run, socketPath);
+/**
+ * What the server says, `no_server` only when that is certain. A recorded server that lives while another one,
+ * or none, answers may have sessions that nobody sees. Changes nothing.
+ *
+ * @throws AoError runtime_unavailable when it cannot be told which server was recorded.
+ */
+export async function askForCertain(deps: RecordedServerDeps): Promise<ServerAnswer> {
+  const answer = await askServer(deps.run, deps.socketPath);
   if (answer.kind === "failed") return answer;
   const recorded = await deps.servers.read();
-  if (recorded === undefined || (answer.kind === "panes" && answer.serverPid === recorded.pid)) return answer;
-  const again = answer.kind === "no_server" ? await revive(deps, socketPath, recorded) : answer;
-  if (again.kind === "panes" && again.serverPid === recorded.pid) return again;
-  const [fact] = await processes.look([recorded]);
-  if (fact?.kind === "dead" || again.kind === "failed") return again;
-  const cause = `tmux server ${recorded.pid} runs, but does not answer on ${socketPath}`;
-  return { kind: "failed", cause };
+  if (recorded === undefined || isAnswerOf(recorded, answer)) return answer;
+  if (await hasEnded(deps, recorded)) return answer;
+  await sleep(ENDING_MS);
+  const again = await askServer(deps.run, deps.socketPath);
+  const isTold = again.kind === "failed" || isAnswerOf(recorded, again) || (await hasEnded(deps, recorded));
+  return isTold ? again : { kind: "failed", cause: deafCause(recorded, deps.socketPath) };
+}
+
+function isAnswerOf({ pid }: ProcessIdentity, answer: ServerAnswer): boolean {
+  return answer.kind === "panes" && answer.serverPid === pid;
+}
+
+async function hasEnded({ processes }: RecordedServerDeps, server: ProcessIdentity): Promise<boolean> {
+  const [fact] = await processes.look([server]);
+  return fact?.kind === "dead";
 }
 
 /** The agent's own pane of each session of ours: the first one; a person may have split its window. Pure. */
-export function agentPanes(panes: readonly PaneRow[], owner: string): readonly PaneRow[] {
+function agentPanes(panes: readonly PaneRow[], owner: string): readonly PaneRow[] {
   const first = new Map<string, PaneRow>();
   for (const pane of panes) {
     const known = first.get(pane.sessionId);

@@ -106,3 +106,8 @@ async function writeAnew(path: string, content: string, mode: number): Promise<v
   await rm(path, { force: true });
   await writeFile(path, content, { mode, flag: "wx" });
 }
+
+/** Removes them, as far as they are there. Idempotent. */
+export async function removeLaunchFiles({ environmentPath, scriptPath }: LaunchFiles): Promise<void> {
+  await Promise.all([environmentPath, scriptPath].map((path) => rm(path, { force: true })));
+}

@@ -1,14 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import type { ProcessFact } from "../../domain/facts.ts";
-import type { ProcessIdentity } from "../../domain/session.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { askServer, type ServerAnswer, type TmuxDeps } from "./ask-server.ts";
 import type { PaneRow } from "./pane-list.ts";
-import { revive } from "./revive.ts";
+import { deafCause, ENDING_MS, reopen } from "./reopen.ts";
 
-/** Where a runtime is. `unknown` says nothing about it. */
+/**
+ * Where a runtime is. `closed`: the agent's own pane is not in its session any more, which has others, those
+ * of a person; `pane` is one of them. `unknown` says nothing about it.
+ */
 export type Location =
   | { readonly kind: "found"; readonly pane: PaneRow; readonly serverVersion: string }
+  | { readonly kind: "closed"; readonly pane: PaneRow }
   | { readonly kind: "gone" }
   | { readonly kind: "unknown"; readonly cause: string };
 
@@ -17,14 +21,8 @@ export interface Sighting {
   readonly process: ProcessFact;
 }
 
-function isOf(target: RuntimeTarget, pane: PaneRow): boolean {
-  const { handle, launchId } = target;
-  return (
-    pane.sessionId === handle.id &&
-    pane.paneId === handle.paneId &&
-    pane.launchId === launchId &&
-    pane.serverPid === handle.server.pid
-  );
+function isInSession({ handle, launchId }: RuntimeTarget, pane: PaneRow): boolean {
+  return pane.sessionId === handle.id && pane.launchId === launchId && pane.serverPid === handle.server.pid;
 }
 
 /**
@@ -32,13 +30,20 @@ function isOf(target: RuntimeTarget, pane: PaneRow): boolean {
  * server says so or is dead; a new server of the same socket gives the same ids to others.
  */
 export function decideLocation(target: RuntimeTarget, answer: ServerAnswer, server: ProcessFact): Location {
-  const pane = answer.kind === "panes" ? answer.panes.find((row) => isOf(target, row)) : undefined;
+  const panes = answer.kind === "panes" ? answer.panes.filter((row) => isInSession(target, row)) : [];
+  const pane = panes.find(({ paneId }) => paneId === target.handle.paneId);
   if (answer.kind === "panes" && pane !== undefined) {
     return { kind: "found", pane, serverVersion: answer.serverVersion };
   }
   if (server.kind === "dead") return { kind: "gone" };
-  const { pid } = target.handle.server;
-  const { socketPath } = target.handle;
+  const [other] = panes;
+  return other === undefined ? whereUnlisted(target, answer, server) : { kind: "closed", pane: other };
+}
+
+/** Of a runtime that no answer lists, while its server is not known to be dead. */
+function whereUnlisted({ handle }: RuntimeTarget, answer: ServerAnswer, server: ProcessFact): Location {
+  const { socketPath } = handle;
+  const { pid } = handle.server;
   switch (answer.kind) {
     case "panes":
       return answer.serverPid === pid && server.kind === "alive"
@@ -47,7 +52,10 @@ export function decideLocation(target: RuntimeTarget, answer: ServerAnswer, serv
     case "no_server":
       return {
         kind: "unknown",
-        cause: `tmux server ${pid} does not listen on ${socketPath}; kill -USR1 ${pid} makes it`,
+        cause:
+          server.kind === "alive"
+            ? deafCause({ pid }, socketPath)
+            : `nobody listens on ${socketPath}, and tmux server ${pid} cannot be told to be dead`,
       };
     case "failed":
       return { kind: "unknown", cause: answer.cause };
@@ -58,25 +66,16 @@ export function decideLocation(target: RuntimeTarget, answer: ServerAnswer, serv
 
 /**
  * Looks for all targets, with one call to each server and one look at all processes, in the order given.
- * A server that lives but lost its socket is told to open it again, and asked once more. Never rejects.
+ * Changes nothing: one whose server lives but lost its socket is unknown. Never rejects.
  */
 export async function locateAll(
   deps: TmuxDeps,
   targets: readonly RuntimeTarget[],
 ): Promise<readonly Sighting[]> {
-  const first = await lookOnce(deps, targets, new Map());
-  const deaf = deafServers(first);
-  if (deaf.size === 0) return first.map(({ sighting }) => sighting);
-  const revived = await Promise.all(
-    [...deaf].map(
-      async ([socketPath, server]) => [socketPath, await revive(deps, socketPath, server)] as const,
-    ),
-  );
-  const known = new Map([
-    ...first.map(({ socketPath, answer }) => [socketPath, answer] as const),
-    ...revived,
-  ]);
-  return (await lookOnce(deps, targets, known)).map(({ sighting }) => sighting);
+  const first = await lookOnce(deps, targets);
+  if (!first.some(isDeaf)) return first.map(({ sighting }) => sighting);
+  await sleep(ENDING_MS);
+  return (await lookOnce(deps, targets)).map(({ sighting }) => sighting);
 }
 
 /** Looks for one target; as `locateAll`. */
@@ -85,39 +84,41 @@ export async function locate(deps: TmuxDeps, target: RuntimeTarget): Promise<Sig
   return sighting ?? { location: { kind: "gone" }, process: { kind: "indeterminate" } };
 }
 
+/** As `locate`, but a server that lives and lost its socket is told to open it again. For those who change. */
+export async function locateReopened(deps: TmuxDeps, target: RuntimeTarget): Promise<Sighting> {
+  const { socketPath, server } = target.handle;
+  const [looked] = await lookOnce(deps, [target]);
+  if (looked !== undefined && !isDeaf(looked)) return looked.sighting;
+  await reopen(deps, socketPath, server);
+  return locate(deps, target);
+}
+
 interface Looked {
-  readonly socketPath: string;
-  readonly server: ProcessIdentity;
   readonly serverFact: ProcessFact;
   readonly answer: ServerAnswer;
   readonly sighting: Sighting;
 }
 
-async function lookOnce(
-  deps: TmuxDeps,
-  targets: readonly RuntimeTarget[],
-  known: ReadonlyMap<string, ServerAnswer>,
-): Promise<readonly Looked[]> {
+/** Its server lives but lost its socket, or is just ending. */
+function isDeaf({ answer, serverFact }: Looked): boolean {
+  return answer.kind === "no_server" && serverFact.kind === "alive";
+}
+
+async function lookOnce(deps: TmuxDeps, targets: readonly RuntimeTarget[]): Promise<readonly Looked[]> {
   const socketPaths = [...new Set(targets.map(({ handle }) => handle.socketPath))];
   const [answers, facts] = await Promise.all([
-    Promise.all(socketPaths.map(async (path) => known.get(path) ?? (await askServer(deps.run, path)))),
+    Promise.all(socketPaths.map((path) => askServer(deps.run, path))),
     deps.processes.look(targets.flatMap(({ handle, process }) => [handle.server, process ?? handle.server])),
   ]);
   return targets.map((target, index) => {
-    const { server, socketPath } = target.handle;
-    const answer = answers[socketPaths.indexOf(socketPath)] ?? { kind: "failed", cause: "not asked" };
+    const answer = answers[socketPaths.indexOf(target.handle.socketPath)] ?? {
+      kind: "failed",
+      cause: "not asked",
+    };
     const serverFact = facts[2 * index] ?? { kind: "indeterminate" };
     const processFact = facts[2 * index + 1] ?? { kind: "indeterminate" };
     const location = decideLocation(target, answer, serverFact);
     const process: ProcessFact = target.process === null ? { kind: "indeterminate" } : processFact;
-    return { socketPath, server, serverFact, answer, sighting: { location, process } };
+    return { serverFact, answer, sighting: { location, process } };
   });
-}
-
-function deafServers(looked: readonly Looked[]): ReadonlyMap<string, ProcessIdentity> {
-  return new Map(
-    looked
-      .filter(({ answer, serverFact }) => answer.kind === "no_server" && serverFact.kind === "alive")
-      .map(({ socketPath, server }) => [socketPath, server]),
-  );
 }

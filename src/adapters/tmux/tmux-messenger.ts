@@ -5,7 +5,7 @@ import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import { TYPED } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
-import { locate, type Sighting } from "./locate.ts";
+import { locate, locateReopened, type Sighting } from "./locate.ts";
 import { pasteFlags, splitAtPasteEnd, typingCall } from "./paste.ts";
 import { awaitReceipt, eventsSoFar, type ReceiptDeps } from "./receipt.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
@@ -37,7 +37,7 @@ export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
 }
 
 async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<void> {
-  const { pane, serverVersion } = openPane(target.sessionId, await locate(deps, target));
+  const { pane, serverVersion } = openPane(target.sessionId, await locateReopened(deps, target));
   const pieces = splitAtPasteEnd(message);
   if (pieces.length > MAX_PIECES) {
     throw refused(
@@ -69,7 +69,8 @@ function refused(sessionId: SessionId, why: string): AoError {
 
 function openPane(sessionId: SessionId, { location, process }: Sighting) {
   if (location.kind === "unknown") throw unavailable(location.cause);
-  if (location.kind === "gone" || location.pane.dead || process.kind === "dead") throw notRunning(sessionId);
+  const isOpen = location.kind === "found" && !location.pane.dead && process.kind !== "dead";
+  if (!isOpen) throw notRunning(sessionId);
   if (location.pane.inputOff) throw refused(sessionId, "its terminal takes no input (tmux select-pane -d)");
   return location;
 }

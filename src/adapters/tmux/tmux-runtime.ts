@@ -11,8 +11,9 @@ import { checkTmux, explainRefusal } from "./check.ts";
 import { createRuntime } from "./create.ts";
 import { destroyRuntime } from "./destroy.ts";
 import { findMarked } from "./find-marked.ts";
-import { type Location, locateAll, type Sighting } from "./locate.ts";
+import { locateAll, type Sighting } from "./locate.ts";
 import { hasEnding } from "./pane-list.ts";
+import { reopenRecorded } from "./reopen.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
 import { ownerMark, serverRecord } from "./server-record.ts";
 
@@ -35,8 +36,10 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     check: () => checkTmux(options),
     create: (spec) => createRuntime({ ...deps, uid, explain: () => explainRefusal(options) }, spec),
     look: (targets) => lookAt(deps, targets),
+    reopen: () => reopenRecorded(deps),
     marked: () => findMarked(deps),
     async find(sessionId, launchId) {
+      await reopenRecorded(deps);
       const all = await findMarked(deps);
       return all.find((one) => one.sessionId === sessionId && one.launchId === launchId);
     },
@@ -57,7 +60,7 @@ async function lookAt(
       const seen = sightings[index];
       return seen === undefined
         ? []
-        : [[target.sessionId, { runtime: runtimeFact(seen.location), process: seen.process }]];
+        : [[target.sessionId, { runtime: runtimeFact(seen), process: seen.process }]];
     }),
   );
 }
@@ -81,12 +84,17 @@ function isUntold(sighting: Sighting | undefined): boolean {
   );
 }
 
-function runtimeFact(location: Location): RuntimeFact {
+function runtimeFact({ location, process }: Sighting): RuntimeFact {
   switch (location.kind) {
     case "found": {
       const { dead, exitStatus, signal, lastOutputAtMs } = location.pane;
       return dead ? { kind: "exited", exitStatus, signal } : { kind: "alive", lastOutputAtMs };
     }
+    case "closed":
+      // The session is there and its agent is not; of one that lives on only its terminal is missing.
+      return process.kind === "dead"
+        ? { kind: "exited", exitStatus: null, signal: null }
+        : { kind: "missing" };
     case "gone":
       return { kind: "missing" };
     case "unknown":

@@ -16,11 +16,10 @@ const processes = systemProcessTable();
 function open(program: TmuxProgram = {}) {
   const server = tmuxServer();
   const { socketPath } = server;
-  return {
-    server,
-    socketPath,
-    runtime: tmuxRuntime({ socketPath, stateDir: tempDir("ao-state"), processes, ...program }),
-  };
+  const stateDir = tempDir("ao-state");
+  /** The same data directory as the next `ao` sees it. */
+  const again = (other: TmuxProgram) => tmuxRuntime({ socketPath, stateDir, processes, ...other });
+  return { server, socketPath, runtime: again(program), again };
 }
 
 interface Self {
@@ -254,6 +253,7 @@ describe("a start that fails", () => {
     await expect(runtime.create(spec)).rejects.toMatchObject({
       code: "runtime_unavailable",
       hint: expect.stringContaining("install tmux 3.2"),
+      details: expect.not.objectContaining({ left: expect.anything() }),
     });
     expect(leftOf(spec, server.hasSession)).toEqual([]);
   });
@@ -264,6 +264,59 @@ describe("a start that fails", () => {
     const spec = aRuntimeSpec();
     await expect(runtime.create(spec)).rejects.toMatchObject({ code: "runtime_unavailable" });
     expect(leftOf(spec, server.hasSession)).toEqual([]);
+  });
+
+  test("keeps the agent's ending and names the session that could not be taken back", async () => {
+    const lame = fakeTmux('case "$*" in *kill-session*) exit 0;; esac; exec "$real" "$@"');
+    const { runtime, socketPath } = open({ tmuxPath: lame });
+    const spec = aRuntimeSpec({ argv: exitingAgent(7, { says: "no such model" }), settleMs: 2000 });
+    await expect(runtime.create(spec)).rejects.toMatchObject({
+      code: "agent_start_failed",
+      message: expect.stringContaining("no such model"),
+      details: {
+        exitStatus: 7,
+        signal: null,
+        output: ["no such model"],
+        left: [{ what: "tmux session", where: `$0 on ${socketPath}`, why: expect.any(String) }],
+      },
+    });
+  });
+
+  test.each([
+    ["hangs", "exec sleep 60"],
+    ["fails", "echo 'fork failed: EAGAIN' >&2; exit 1"],
+    ["talks nonsense", "echo hello"],
+  ])("does not take a tmux that %s for one without the session", async (_what, fault) => {
+    const script = `case "$*" in *new-session*) "$real" "$@" >&2; : > "$0.made"; ${fault};; esac; [ -e "$0.made" ] || exec "$real" "$@"; ${fault}`;
+    const { runtime, server, socketPath } = open({ tmuxPath: fakeTmux(script), timeoutMs: 1000 });
+    const spec = aRuntimeSpec();
+    await expect(runtime.create(spec)).rejects.toMatchObject({
+      code: "runtime_unavailable",
+      message: expect.stringContaining("could not be taken back"),
+      details: {
+        left: [
+          {
+            what: "tmux session",
+            where: `${spec.sessionId} on ${socketPath}`,
+            why: expect.stringContaining("could not look"),
+          },
+        ],
+      },
+    });
+    // It was there, and only its agent could be ended.
+    expect(server.tmux("list-panes", "-t", `=${spec.sessionId}:`, "-F", "#{pane_dead}")).toBe("1");
+  });
+
+  test("does not take a server that lost its socket meanwhile for none", async () => {
+    const { runtime, server, again } = open();
+    const first = aRuntimeSpec();
+    const { process: agent } = await runtime.create(first);
+    const script = 'case "$*" in *new-session*) "$real" "$@"; rm "$3"; exit 1;; esac; exec "$real" "$@"';
+    const spec = aRuntimeSpec();
+    const failing = again({ tmuxPath: fakeTmux(script) }).create(spec);
+    await expect(failing).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(leftOf(spec, server.hasSession)).toEqual([]);
+    expect([server.hasSession(first.sessionId), isRunning(agent.pid)]).toEqual([true, true]);
   });
 
   test("because the name is taken leaves the session that has it as it was", async () => {

@@ -112,6 +112,24 @@ describe("destroy", () => {
   });
 
   test.each([
+    ["with its process known", (target: RuntimeTarget) => target],
+    ["with its process unknown", (target: RuntimeTarget) => ({ ...target, process: null })],
+  ])("ends the session of an agent whose own pane a person closed, %s", async (_what, recorded) => {
+    const { server, runtime, start } = open();
+    const [target, other] = [await start(), await start()];
+    const marker = aMarker();
+    server.tmux("new-window", "-d", "-t", `${target.handle.id}:`, `sh -c 'sleep 60; :' ${marker}; :`);
+    await expect.poll(() => pidsWith(marker).length).toBeGreaterThanOrEqual(1);
+    server.tmux("kill-pane", "-t", target.handle.paneId);
+    await runtime.destroy(recorded(target));
+    expect(server.hasSession(target.sessionId)).toBe(false);
+    expect(pidsWith(marker)).toEqual([]);
+    expect(isRunning(other.process?.pid ?? 0)).toBe(true);
+    const again = await start({ sessionId: target.sessionId });
+    expect(isRunning(again.process?.pid ?? 0)).toBe(true);
+  });
+
+  test.each([
     ["in copy mode", ["copy-mode"]],
     ["closed to input", ["select-pane", "-d"]],
     ["showing a clock", ["clock-mode"]],
@@ -173,10 +191,17 @@ describe("destroy", () => {
     expect(isRunning(target.process?.pid ?? 0)).toBe(true);
   });
 
-  test("names what is left when the session does not go", async () => {
+  test.each([
+    ["does not go", 'case "$*" in *kill-session*) exit 0;; esac; exec "$real" "$@"', /has not gone/],
+    [
+      "cannot be looked at any more",
+      'if [ -e "$0.end" ]; then exit 1; fi; case "$*" in *kill-session*) : > "$0.end";; esac; exec "$real" "$@"',
+      /could not look/,
+    ],
+  ])("names what is left when the session %s", async (_what, script, why) => {
     const { server, start } = open();
     const target = await start();
-    const tmuxPath = fakeTmux('case "$*" in *kill-session*) exit 0;; esac; exec "$real" "$@"');
+    const tmuxPath = fakeTmux(script);
     const lame = tmuxRuntime({
       socketPath: server.socketPath,
       stateDir: tempDir("ao-state"),
@@ -185,7 +210,16 @@ describe("destroy", () => {
     });
     await expect(lame.destroy(target)).rejects.toMatchObject({
       code: "teardown_incomplete",
-      details: { left: [`tmux session ${target.handle.id} on ${server.socketPath}`] },
+      message: expect.stringContaining(target.sessionId),
+      details: {
+        left: [
+          {
+            what: "tmux session",
+            where: `${target.handle.id} on ${server.socketPath}`,
+            why: expect.stringMatching(why),
+          },
+        ],
+      },
     });
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
@@ -63,11 +63,30 @@ test("the agent's own pane is found, also when a person split its window and clo
 });
 
 describe("a server whose socket is gone", () => {
-  test("is made to listen again, and its sessions are found", async () => {
+  test("is not told to listen again by a search for all, which is no answer", async () => {
+    const { server, runtime, start } = open();
+    await start();
+    rmSync(dirname(server.socketPath), { recursive: true });
+    await expect(runtime.marked()).rejects.toMatchObject({
+      code: "runtime_unavailable",
+      message: expect.stringContaining("ao reconcile"),
+    });
+    expect(existsSync(dirname(server.socketPath))).toBe(false);
+  });
+
+  test("listens again when it is told to, and its sessions are found", async () => {
     const { server, runtime, start } = open();
     const target = await start();
     rmSync(dirname(server.socketPath), { recursive: true });
+    await runtime.reopen();
     expect(await markedIds(runtime)).toEqual([target.sessionId]);
+  });
+
+  test("listens again for one who looks for a launch of his own", async () => {
+    const { server, runtime, start } = open();
+    const target = await start();
+    rmSync(dirname(server.socketPath), { recursive: true });
+    expect(await runtime.find(target.sessionId, target.launchId)).toMatchObject({ handle: target.handle });
   });
 
   test("is never taken for none when it does not listen again", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ServerAnswer } from "../../../../src/adapters/tmux/ask-server.ts";
-import { decideLocation } from "../../../../src/adapters/tmux/locate.ts";
+import { decideLocation, type Location } from "../../../../src/adapters/tmux/locate.ts";
 import type { PaneRow } from "../../../../src/adapters/tmux/pane-list.ts";
 import type { ProcessFact } from "../../../../src/domain/facts.ts";
 import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
@@ -47,13 +47,26 @@ const silent: ServerAnswer = { kind: "no_server" };
 const broken: ServerAnswer = { kind: "failed", cause: "resource temporarily unavailable" };
 
 describe("decideLocation", () => {
-  test.each<[string, ServerAnswer, ProcessFact, "found" | "gone" | "unknown"]>([
+  test.each<[string, ServerAnswer, ProcessFact, Location["kind"]]>([
     ["its pane is listed", panes([aPane()]), alive, "found"],
     ["its pane is listed among others", panes([aPane({ paneId: "%1" }), aPane()]), alive, "found"],
     ["its pane is listed and its server cannot be looked at", panes([aPane()]), blind, "found"],
     ["its own server does not list it", panes([]), alive, "gone"],
     ["the pane id belongs to another launch", panes([aPane({ launchId: "launch-2" })]), alive, "gone"],
-    ["the session id belongs to another pane", panes([aPane({ paneId: "%5" })]), alive, "gone"],
+    ["its session has other panes only", panes([aPane({ paneId: "%5" })]), alive, "closed"],
+    ["its session has other panes, of a dead server", panes([aPane({ paneId: "%5" })]), dead, "gone"],
+    [
+      "the session id belongs to another pane of another launch",
+      panes([aPane({ paneId: "%5", launchId: "launch-2" })]),
+      alive,
+      "gone",
+    ],
+    [
+      "the session id belongs to another pane of a new server",
+      panes([aPane({ paneId: "%5", serverPid: 1 })], 1),
+      dead,
+      "gone",
+    ],
     ["its pane is in another session now", panes([aPane({ sessionId: "$5" })]), alive, "gone"],
     ["a new server answers and its own is dead", panes([aPane({ serverPid: 1 })], 1), dead, "gone"],
     ["a new server answers and its own lives", panes([], 1), alive, "unknown"],
@@ -70,11 +83,19 @@ describe("decideLocation", () => {
     expect(decideLocation(target, answer, server).kind).toBe(expected);
   });
 
-  test("a server that lives without its socket is named with what to do", () => {
-    expect(decideLocation(target, silent, alive)).toEqual({
-      kind: "unknown",
-      cause: expect.stringContaining(`kill -USR1 ${SERVER_PID}`),
-    });
+  test.each(["ao reconcile", `kill -USR1 ${SERVER_PID}`])(
+    "a server that lives without its socket is named with what to do: %s",
+    (remedy) => {
+      expect(decideLocation(target, silent, alive)).toEqual({
+        kind: "unknown",
+        cause: expect.stringContaining(remedy),
+      });
+    },
+  );
+
+  test.each([unsure, blind])("a server that may be dead gets no signal by advice", (server) => {
+    const location = decideLocation(target, silent, server);
+    expect(location).toMatchObject({ kind: "unknown", cause: expect.not.stringContaining("kill") });
   });
 
   test("nothing that failed makes a runtime gone while its server may live", () => {

@@ -5,6 +5,7 @@ import { systemProcessTable } from "../../../../src/adapters/processes/system-pr
 import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
 import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import type { RuntimeObservation } from "../../../../src/domain/facts.ts";
+import type { ProcessTable } from "../../../../src/ports/process-table.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { aRuntimeSpec, fakeTmux, isRunning, tmuxServer } from "../../../support/tmux-server.ts";
@@ -68,16 +69,77 @@ describe("a live agent is seen alive", () => {
     server.tmux("rename-session", "-t", target.handle.id, "mine");
     expect((await lookAt(target))?.runtime.kind).toBe("alive");
   });
+});
 
-  test.each([
-    ["the socket", (path: string) => rmSync(path)],
-    ["the socket's folder", (path: string) => rmSync(dirname(path), { recursive: true })],
-  ])("after a cleaner removed %s, for the server opens it again", async (_what, remove) => {
-    const { server, start } = open();
-    const targets = [await start(), await start()];
-    remove(server.socketPath);
+describe.each([
+  ["the socket", (path: string) => rmSync(path)],
+  ["the socket's folder", (path: string) => rmSync(dirname(path), { recursive: true })],
+])("after a cleaner removed %s", (_what, remove) => {
+  async function openCleaned() {
+    const opened = open();
+    const targets = [await opened.start(), await opened.start()];
+    remove(opened.server.socketPath);
+    return { ...opened, targets };
+  }
+
+  test("a look makes no folder, sends no signal, and says how it is mended", async () => {
+    const { server, targets } = await openCleaned();
+    const signals: unknown[] = [];
+    const signal: ProcessTable["signal"] = async (...sent) => void signals.push(sent);
+    const runtime = tmuxRuntime({
+      socketPath: server.socketPath,
+      stateDir: tempDir("ao-state"),
+      processes: { ...processes, signal },
+    });
+    const before = existsSync(dirname(server.socketPath));
+    for (const seen of (await runtime.look(targets)).values()) {
+      expect(seen).toEqual({
+        runtime: { kind: "probe_failed", cause: expect.stringContaining("ao reconcile") },
+        process: { kind: "alive" },
+      });
+    }
+    await expect(runtime.capture(oneOf(targets), 1)).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(signals).toEqual([]);
+    expect([existsSync(dirname(server.socketPath)), existsSync(server.socketPath)]).toEqual([before, false]);
+  });
+
+  test("the server opens it again when it is told to, and all are seen alive", async () => {
+    const { server, runtime, targets } = await openCleaned();
+    await runtime.reopen();
     for (const target of targets) expect((await lookAt(target))?.runtime.kind).toBe("alive");
     expect(existsSync(server.socketPath)).toBe(true);
+  });
+
+  test("to end one agent brings the others back into sight", async () => {
+    const { server, targets } = await openCleaned();
+    const [doomed, other] = [oneOf(targets), oneOf(targets.slice(1))];
+    const fresh = tmuxRuntime({ socketPath: "/nonexistent/tmux", stateDir: tempDir("ao-state"), processes });
+    await fresh.destroy(doomed);
+    expect(await lookAt(doomed)).toEqual(GONE);
+    expect((await lookAt(other))?.runtime.kind).toBe("alive");
+    expect(server.hasSession(other.sessionId)).toBe(true);
+  });
+});
+
+describe("an agent whose own pane a person closed, in a session that lives on", () => {
+  test("has exited when its process is dead", async () => {
+    const { server, start } = open();
+    const target = await start();
+    server.tmux("new-window", "-d", "-t", `${target.handle.id}:`, "sleep 60");
+    server.tmux("kill-pane", "-t", target.handle.paneId);
+    await expect
+      .poll(() => lookAt(target))
+      .toEqual({ runtime: { kind: "exited", exitStatus: null, signal: null }, process: { kind: "dead" } });
+  });
+
+  test("is seen alive without its terminal when the pane was only moved away", async () => {
+    const { server, runtime, start } = open();
+    const target = await start();
+    server.tmux("new-window", "-d", "-t", `${target.handle.id}:`, "sleep 60");
+    server.tmux("new-session", "-d", "-s", "mine", "sleep 60");
+    server.tmux("move-pane", "-d", "-s", target.handle.paneId, "-t", "=mine:");
+    expect(await lookAt(target)).toEqual({ runtime: { kind: "missing" }, process: { kind: "alive" } });
+    await expect(runtime.capture(target, 1)).rejects.toMatchObject({ code: "not_running" });
   });
 });
 
@@ -231,6 +293,11 @@ test("thirty sessions are looked at with one call of tmux", async () => {
   expect([...seen.values()].map(({ runtime }) => runtime.kind)).toEqual(targets.map(() => "alive"));
   expect(readFileSync(calls, "utf8")).toBe("\n");
 });
+
+function oneOf<Item>([item]: readonly Item[]): Item {
+  if (item === undefined) throw new Error("none is left");
+  return item;
+}
 
 /** Whether a process ignores SIGHUP by now; true where the system does not tell. */
 function ignoresHup(pid: number): boolean {
