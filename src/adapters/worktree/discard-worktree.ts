@@ -34,8 +34,7 @@ export async function discardWorktree(
   const discarding = { context, ref, plan, repository, path };
   const record = await ownRecord(discarding);
   await discardFolder(discarding, record);
-  if (record !== undefined) await removeRecord(record.gitDir);
-  await removeNameless(discarding);
+  await removeRecords(discarding, record);
   await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(path));
   if (!plan.branchExists) await removeOwnBranch(context.git, repository, plan);
 }
@@ -80,9 +79,13 @@ async function discardFolder(
 }
 
 /** As git does it itself: the record's folder and, when it was the last one, the folder around it. */
-async function removeRecord(gitDir: string): Promise<void> {
-  await rm(gitDir, { recursive: true, force: true });
-  await rmdir(dirname(gitDir)).catch(() => undefined);
+async function removeRecords(discarding: Discarding, record: WorktreeRecord | undefined): Promise<void> {
+  const folder = join(discarding.repository.commonDir, "worktrees");
+  const nameless = await namelessRecords(discarding, folder);
+  for (const gitDir of record === undefined ? nameless : [record.gitDir, ...nameless]) {
+    await rm(gitDir, { recursive: true, force: true });
+  }
+  await rmdir(folder).catch(() => undefined);
 }
 
 const HALF_MADE_MS = 100;
@@ -92,21 +95,23 @@ const HALF_MADE_MS = 100;
  * nothing in them at all and our name. The latter may be just being written by somebody else, so it is
  * looked at twice.
  */
-async function removeNameless({ repository, plan, path }: Discarding): Promise<void> {
-  const folder = join(repository.commonDir, "worktrees");
-  const ids = await readdir(folder).catch((): string[] => []);
-  for (const id of ids) {
-    const gitDir = join(folder, id);
-    const isOurs = async () => {
-      const reason = await textOf(join(gitDir, "locked"));
-      if ((await textOf(join(gitDir, "gitdir"))) !== "") return false;
-      if (plan.operationId !== null && reason === lockReasonOf(plan.operationId)) return true;
-      return reason === "" && id === basename(path);
-    };
-    if (!(await isOurs())) continue;
-    await sleep(HALF_MADE_MS);
-    if (await isOurs()) await removeRecord(gitDir);
-  }
+async function namelessRecords({ plan, path }: Discarding, folder: string): Promise<readonly string[]> {
+  const isOurs = async (id: string) => {
+    const [reason, gitFile] = await Promise.all(
+      ["locked", "gitdir"].map((file) => textOf(join(folder, id, file))),
+    );
+    if (gitFile !== "") return false;
+    if (plan.operationId !== null && reason === lockReasonOf(plan.operationId)) return true;
+    return reason === "" && id === basename(path);
+  };
+  const look = async (ids: readonly string[]) => {
+    const answers = await Promise.all(ids.map(isOurs));
+    return ids.filter((_id, at) => answers[at]);
+  };
+  const found = await look(await readdir(folder).catch((): string[] => []));
+  if (found.length === 0) return [];
+  await sleep(HALF_MADE_MS);
+  return (await look(found)).map((id) => join(folder, id));
 }
 
 async function textOf(file: string): Promise<string> {
