@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
 import { endProcesses } from "../../../../src/adapters/tmux/end-processes.ts";
+import type { ProcessTable } from "../../../../src/ports/process-table.ts";
 import { launchId } from "../../../support/builders.ts";
 
 const id = launchId("launch-1");
@@ -27,6 +28,23 @@ describe("endProcesses", () => {
     table.add({ pid: agent.pid });
     expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
     expect(table.sent).toEqual([]);
+  });
+
+  test("a listing that takes longer than the time to end is no reason to signal nothing", async () => {
+    const table = memoryProcessTable();
+    const agent = table.add();
+    let nowMs = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    onTestFinished(() => clock.mockRestore());
+    const slow: ProcessTable = {
+      ...table,
+      family: (...asked) => {
+        nowMs += 10_000;
+        return table.family(...asked);
+      },
+    };
+    expect(await endProcesses(slow, { root: agent, launchId: id })).toEqual([]);
+    expect(table.sent).toEqual([{ identity: agent, signal: "SIGTERM" }]);
   });
 
   test("what ignores TERM gets HUP as well, at once", async () => {
