@@ -54,11 +54,20 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   };
 }
 
+/** A folder that was removed under its process is nowhere: no repository, no configuration. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return "/";
+  }
+}
+
 /** The real process. Call it once. */
 export function processIo(interruption: Interruption): Io {
   return {
     env: process.env,
-    cwd: process.cwd(),
+    cwd: currentFolder(),
     stdin: process.stdin,
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),

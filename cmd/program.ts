@@ -49,6 +49,12 @@ function commandWord(argv: readonly string[]): string | undefined {
   return argv.find((word, index) => !word.startsWith("-") && argv[index - 1] !== "--config");
 }
 
+/** The command that a command line names; `undefined` when there is none of that name. */
+export function knownCommand(argv: readonly string[]): string | undefined {
+  const word = commandWord(argv);
+  return ENTRIES.find(({ names }) => word !== undefined && names.includes(word)) && word;
+}
+
 /** A command line cut at the first `--` when what follows is for the agent. */
 function splitAgentArgs(argv: readonly string[], entry: Entry | undefined) {
   const cut = entry?.takesAgentArgs ? argv.indexOf("--") : -1;

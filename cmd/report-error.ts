@@ -5,10 +5,17 @@ import type { Paint } from "./color.ts";
 import type { Io } from "./io.ts";
 
 /** commander's `error: unknown option '--x'\n(Did you mean --y?)` as one of ours. */
-function fromCommander(error: CommanderError): AoError {
+function fromCommander(error: CommanderError, command: string | undefined): AoError {
+  const help = command === undefined ? "ao --help" : `ao ${command} --help`;
+  if (error.code === "commander.help") {
+    return new AoError("usage", "a command is missing here, or is none", {
+      hint: `see: ${help}`,
+      cause: error,
+    });
+  }
   const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = /Did you mean (.*)\?/.exec(rest.join(" "))?.[1];
-  const hint = suggestion ? `did you mean ${suggestion}?` : "see: ao --help";
+  const hint = suggestion ? `did you mean ${suggestion}?` : `see: ${help}`;
   return new AoError("usage", first, { hint, cause: error });
 }
 
@@ -23,9 +30,16 @@ function asInterrupted(error: unknown): AoError {
   });
 }
 
+export interface ErrorContext {
+  /** A signal came while the command ran. */
+  readonly interrupted?: boolean;
+  /** The command whose help tells more; none when the command line names none. */
+  readonly command?: string | undefined;
+}
+
 /** Any thrown thing as the error that is shown for it. */
-export function toAoError(error: unknown, interrupted = false): AoError {
-  if (error instanceof CommanderError) return fromCommander(error);
+export function toAoError(error: unknown, { interrupted = false, command }: ErrorContext = {}): AoError {
+  if (error instanceof CommanderError) return fromCommander(error, command);
   if (interrupted) return asInterrupted(error);
   if (isAoError(error)) return error;
   return new AoError("internal", `unexpected failure: ${errorMessage(error)}`, {
@@ -56,11 +70,13 @@ function lineOf(item: unknown): string {
 function detailLines({ details, message }: AoError): readonly string[] {
   const problems =
     Array.isArray(details["problems"]) && details["problems"].length > 1 ? details["problems"] : [];
-  return ["findings", "output", "failures", "left"]
-    .map((name) => details[name])
-    .concat([problems])
+  const told = ["findings", "failures", "left"].map((name) => details[name]).concat([problems]);
+  // Output is shown whole: a line of it may well stand in the command that the message names.
+  return told
     .flatMap(lines)
-    .filter((line) => line.trim() !== "" && !message.includes(line))
+    .filter((line) => !message.includes(line))
+    .concat(lines(details["output"]))
+    .filter((line) => line.trim() !== "")
     .map((line) => `  ${printable(line)}`);
 }
 

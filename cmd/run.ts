@@ -3,7 +3,7 @@ import type { OpenAo } from "../src/compose.ts";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { painter } from "./color.ts";
 import type { Io } from "./io.ts";
-import { runProgram } from "./program.ts";
+import { knownCommand, runProgram } from "./program.ts";
 import { reportError, toAoError } from "./report-error.ts";
 
 /** Whether the result, and so any error, is wanted as JSON. */
@@ -24,7 +24,8 @@ export async function run(argv: readonly string[], io: Io, openAo: OpenAo): Prom
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
     const paint = painter({ env: io.env, stream: io.stderr, off: argv.includes("--no-color") });
-    const error = toAoError(thrown, io.interruption.signal.aborted);
+    const { aborted: interrupted } = io.interruption.signal;
+    const error = toAoError(thrown, { interrupted, command: knownCommand(argv) });
     return reportError(error, { io, json: wantsJson(argv), paint });
   }
 }

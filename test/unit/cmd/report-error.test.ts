@@ -1,0 +1,50 @@
+import { CommanderError } from "commander";
+import { describe, expect, test } from "vitest";
+import { reportError, toAoError } from "../../../cmd/report-error.ts";
+import { AoError } from "../../../src/domain/errors.ts";
+import { memoryCli } from "../../support/memory-cli.ts";
+import { aWorld } from "../../support/world.ts";
+
+const plain = (_color: string, text: string) => text;
+
+/** What a person is shown of an error. */
+function shown(error: AoError): string {
+  let text = "";
+  const io = { env: {}, stderr: { write: (more: string) => (text += more) } };
+  reportError(error, { io: io as never, json: false, paint: plain });
+  return text;
+}
+
+describe("usage errors", () => {
+  test.each<[string, readonly string[], string]>([
+    ["an argument too many", ["spawn", "42", "43"], "hint: see: ao spawn --help"],
+    ["a group without a command", ["config"], "hint: see: ao config --help"],
+    ["help on no command", ["help", "spwan"], "hint: see: ao --help"],
+  ])("%s names the help that tells more", async (_name, argv, hint) => {
+    const { stderr, exitCode } = await memoryCli(aWorld(), argv);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toContain("outputHelp");
+  });
+
+  test("what commander says of no command is in words of ours", () => {
+    const error = toAoError(new CommanderError(1, "commander.help", "(outputHelp)"), { command: "project" });
+    expect(error).toMatchObject({ code: "usage", hint: "see: ao project --help" });
+  });
+});
+
+describe("details", () => {
+  test("output is shown whole, also a line that stands in the command", () => {
+    const error = new AoError("post_create_failed", 'post-create command "echo bad; exit 7" failed with 7', {
+      details: { output: ["bad", "worse"] },
+    });
+    expect(shown(error)).toContain("  bad\n  worse\n");
+  });
+
+  test("a finding that the message tells already is not told twice", () => {
+    const error = new AoError("workspace_dirty", "it stays: 1 untracked file: a", {
+      details: { findings: [{ detail: "1 untracked file: a" }] },
+    });
+    expect(shown(error)).toBe("ao: it stays: 1 untracked file: a\n");
+  });
+});
