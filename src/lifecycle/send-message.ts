@@ -45,6 +45,7 @@ export async function sendMessage(
   { timeoutMs }: SendOptions,
 ): Promise<SendResult> {
   refuseBadMessage(text);
+  await deps.runtime.reopen();
   const { target, capabilities } = await readyAgent(deps, id, timeoutMs);
   const receipts = capabilities?.receipts ?? false;
   const messageId = deps.ids.uuid();

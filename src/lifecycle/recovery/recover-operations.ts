@@ -11,9 +11,11 @@ import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } fro
 
 /**
  * Takes over the operations of processes that are gone, each on its own: forward where that is safe, else
- * back. One look into the store when there are none. What another process holds is left alone.
+ * back. One look into the store when there are none. What another process holds is left alone. First brings
+ * the runtimes back into reach: every command that changes something begins here, and has to see them.
  */
 export async function recoverOperations(deps: SessionDeps): Promise<Recovery> {
+  await deps.runtime.reopen();
   const { taken, errors } = await operationLedger(deps).takeOver((held) => carryOn(deps, held));
   return { operations: taken.map(recovered), errors: errors.map(recoveryError) };
 }

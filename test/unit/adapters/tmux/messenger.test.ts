@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { memoryInbox } from "../../../../src/adapters/memory/inbox.ts";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
@@ -10,7 +11,7 @@ import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import type { MessageTarget } from "../../../../src/ports/messenger.ts";
 import { cookedAgent, rawAgent, type StubAgent } from "../../../support/stub-agents.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { aRuntimeSpec, fakeTmux, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
+import { aRuntimeSpec, fakeTmux, isRunning, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
 
 const processes = systemProcessTable();
 const START = "\x1b[200~";
@@ -54,6 +55,19 @@ function pastesOf(bytes: string): { readonly pasted: string; readonly keys: stri
 }
 
 const heard = (agent: StubAgent) => expect.poll(() => agent.received().toString(), { timeout: 10_000 });
+
+test("a message reaches an agent whose server lost its socket", async () => {
+  const { server, start, send } = open();
+  const agent = rawAgent();
+  const target = await start(agent);
+  const pid = server.tmux("display-message", "-p", "#{pid}");
+  onTestFinished(() => {
+    if (isRunning(Number(pid))) process.kill(Number(pid), "SIGTERM");
+  });
+  rmSync(server.socketPath);
+  expect(await send(target, "hello")).toEqual({ state: "unconfirmed" });
+  await heard(agent).toContain("hello");
+});
 
 describe("a message arrives as it is and is submitted once", () => {
   const texts = [
