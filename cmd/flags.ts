@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import type { Ao } from "../src/compose.ts";
 import { parseDuration } from "../src/domain/duration.ts";
-import { AoError } from "../src/domain/errors.ts";
+import { AoError, isAoError } from "../src/domain/errors.ts";
 import { type ProjectId, parseProjectId, type SessionId } from "../src/domain/ids.ts";
 import { resolveProject } from "../src/lifecycle/projects.ts";
 import { resolveSessionId } from "../src/lifecycle/resolve-session-id.ts";
@@ -51,7 +51,20 @@ export async function projectFilter(ao: Ao, flag: string | undefined): Promise<P
   return found?.project.id ?? null;
 }
 
-/** The sessions that were named, each once, in the order given. */
+/**
+ * The sessions that were named, each once, in the order given.
+ *
+ * @throws AoError session_not_found when one of them is none: then nothing is done to the others either.
+ */
 export function sessionIds(ao: Ao, names: readonly string[]): readonly SessionId[] {
-  return [...new Set(names.map((name) => resolveSessionId(ao.deps, name)))];
+  try {
+    return [...new Set(names.map((name) => resolveSessionId(ao.deps, name)))];
+  } catch (error) {
+    if (names.length === 1 || !isAoError(error, "session_not_found")) throw error;
+    throw new AoError(error.code, `${error.message}; nothing was done to the others`, {
+      hint: error.hint ?? "ao list",
+      details: error.details,
+      cause: error,
+    });
+  }
 }

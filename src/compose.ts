@@ -215,6 +215,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
  * Opens `ao`: puts the adapters together for one data directory. Close it when done.
  *
  * @throws AoError data_dir_unusable, store_corrupt, store_newer or store_busy
+ * @throws AoError config_invalid when `configPath` names no file.
  */
 export async function openAo(options: OpenOptions): Promise<Ao> {
   const { env, cwd, configPath, access, command = "ao" } = options;
@@ -228,6 +229,7 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     home: homeDirectory(env),
     uid: process.getuid?.(),
   };
+  if (configPath !== undefined) findConfigFile(lookup);
   const repositoryOf = async (folder: string) => (await deps.repositories.find(folder))?.path;
   return {
     deps,

@@ -50,7 +50,7 @@ export function attachCommand(host: Host): Command {
       more: "Detach with Ctrl-b d; the agent works on. Inside tmux on the same server it switches the client.",
       examples: [
         ["ao attach app-7", "watch the agent and type to it"],
-        ["ao show app-7 --json | jq -r '.runtime.attach | join(\" \")'", "the tmux command behind it"],
+        ["ao show app-7 --json | jq -r '.runtime.attach | @sh'", "the tmux command behind it"],
       ],
     })
     .action(host.action(attach));

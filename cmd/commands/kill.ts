@@ -25,8 +25,10 @@ interface KillFlags extends RequestFlags, WaitFlags {
 
 function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath }: KillResult): string {
   const ended = alreadyTerminated ? "was terminated already" : "killed";
-  const worktree = workspaceFreed ? "worktree freed" : `worktree kept at ${printable(workspacePath ?? "-")}`;
-  return `${id} ${ended}, ${worktree}`;
+  const where = printable(workspacePath ?? "-");
+  // A worktree that an earlier kill was refused; one that this call was told to keep needs no reason.
+  const why = alreadyTerminated ? " (ao cleanup --dry-run says what it holds)" : "";
+  return `${id} ${ended}, ${workspaceFreed ? "worktree freed" : `worktree kept at ${where}${why}`}`;
 }
 
 async function kill(invocation: Invocation, names: readonly string[], flags: KillFlags): Promise<undefined> {

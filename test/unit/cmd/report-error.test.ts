@@ -33,6 +33,15 @@ describe("usage errors", () => {
   });
 });
 
+test("one unknown name among several says that nothing was done to the others", async () => {
+  const world = aWorld();
+  await world.spawn({ issueId: "1" });
+  world.clearLog();
+  const { stderr, exitCode } = await memoryCli(world, ["kill", "app-1", "app-9"]);
+  expect({ exitCode, log: world.log }).toEqual({ exitCode: 3, log: [] });
+  expect(stderr).toContain("nothing was done to the others");
+});
+
 describe("details", () => {
   test("output is shown whole, also a line that stands in the command", () => {
     const error = new AoError("post_create_failed", 'post-create command "echo bad; exit 7" failed with 7', {
