@@ -1,5 +1,4 @@
 import { toJson } from "../domain/canonical-json.ts";
-import { dataLayout } from "../domain/data-layout.ts";
 import { errorMessage } from "../domain/errors.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
@@ -9,7 +8,7 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { runtimeTarget } from "./session-refs.ts";
-import { destroyWorkspace } from "./teardown.ts";
+import { destroyWorkspace, removeEndedLaunch } from "./teardown.ts";
 import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
 
 /** Whether there may be something to free. */
@@ -39,8 +38,7 @@ export async function finishCleanup(
   await crossing(deps, "cleanup.ended", ended);
   const refusal = await freeWorkspace(deps, record);
   if (refusal === null) {
-    const folder = dataLayout(deps.dataDir).launchDir(record.id);
-    await crossing(deps, "cleanup.launch.remove", () => deps.files.removeTree(folder));
+    await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
   }
   const result =
     refusal === null ? { freed: true, trouble } : { freed: false, why: describeRefusal(refusal) };

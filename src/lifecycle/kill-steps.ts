@@ -1,5 +1,4 @@
 import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
-import { dataLayout } from "../domain/data-layout.ts";
 import { AoError, type AoErrorCode, EXIT_CODES, isAoError, saysUnchanged } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
@@ -9,7 +8,7 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
-import { destroyWorkspace } from "./teardown.ts";
+import { destroyWorkspace, removeEndedLaunch } from "./teardown.ts";
 import { describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
@@ -54,8 +53,7 @@ export async function finishKill(
   await crossing(deps, "kill.ended", ended);
   if (!keepWorktree) onStep?.("freeing worktree");
   const refusal = keepWorktree ? null : await freeWorkspace(deps, record);
-  const launchDir = dataLayout(deps.dataDir).launchDir(record.id);
-  await crossing(deps, "kill.launch.remove", () => deps.files.removeTree(launchDir));
+  await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
   const workspaceFreed = !keepWorktree && refusal === null;
   const result = killResult(record, { workspaceFreed, alreadyTerminated });
   const outcome = {

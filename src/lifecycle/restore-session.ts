@@ -156,7 +156,7 @@ async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreRe
   // From here on an agent may have worked in it.
   undo.splice(0);
   const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
-  undo.push(undoDraft(deps, draft), undoRuntime(deps, target));
+  undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
   const record = await completeRestored(deps, held, { progress, started });
   return { record, fresh: options.fresh, warnings: progress.created.warnings };
 }
@@ -190,17 +190,13 @@ async function relaunch(
   progress: RestoreProgress & { readonly created: CreatedWorkspace },
 ): Promise<StartedRuntime> {
   options.onStep?.("starting agent");
-  undo.push(undoDraft(deps, draft));
+  undo.push(undoLaunch(deps, draft));
   const launch = { ...draft, workspacePath: progress.created.path };
   const spec = await crossing(deps, "restore.launch.files", () => prepareLaunch(deps, launch));
   await removeEndedLaunch(deps, record);
   const ready = () => operationLedger(deps).checkpoint(held, restoreProgressJson(progress));
   await crossing(deps, "restore.ready", ready);
   return crossing(deps, "restore.runtime.create", () => deps.runtime.create(spec));
-}
-
-function undoDraft(deps: SessionDeps, { sessionId, launchId }: LaunchDraft): UndoStep {
-  return undoLaunch(deps, { sessionId, launchId }, launchDir(deps.dataDir, sessionId, launchId));
 }
 
 /** A dead agent's terminal and files; its last output was there to be read until now. */

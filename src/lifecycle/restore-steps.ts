@@ -4,7 +4,6 @@ import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
-import { launchDir } from "./launch-agent.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
@@ -66,8 +65,7 @@ function stepsLeft(
   found: MarkedRuntime | undefined,
 ): readonly UndoStep[] {
   const { ref, launchId } = progress;
-  const folder = launchDir(deps.dataDir, ref.sessionId, launchId);
-  const launch = undoLaunch(deps, { sessionId: ref.sessionId, launchId }, folder);
+  const launch = undoLaunch(deps, { sessionId: ref.sessionId, launchId });
   return found === undefined
     ? [...workspaceSteps(deps, progress), launch]
     : [launch, undoRuntime(deps, found)];

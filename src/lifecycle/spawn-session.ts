@@ -162,7 +162,7 @@ async function start(
 ): Promise<StartedRuntime> {
   request.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: progress.created.path };
-  undo.push(undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(draft.sessionId)));
+  undo.push(undoLaunch(deps, launch));
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
   const ready = () => operationLedger(deps).checkpoint(held, spawnProgressJson(progress));
   await crossing(deps, "spawn.ready", ready);

@@ -1,4 +1,3 @@
-import { dataLayout } from "../domain/data-layout.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
@@ -94,7 +93,7 @@ function stepsLeft(deps: SessionDeps, { progress, row, found }: Left): readonly 
     created === null
       ? discardWorkspace(deps, ref, plan)
       : undoWorkspace(deps, ref, { created, newConversation }),
-    undoLaunch(deps, launch, dataLayout(deps.dataDir).launchDir(seed.id)),
+    undoLaunch(deps, launch),
     ...(found === undefined ? [] : [undoRuntime(deps, found)]),
     ...(row === undefined ? [] : [undoRow(deps, seed.id)]),
   ];

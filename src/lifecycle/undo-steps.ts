@@ -4,8 +4,10 @@ import type { SessionId } from "../domain/ids.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
+import { launchDir } from "./launch-agent.ts";
 import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
+import { removeLaunch } from "./teardown.ts";
 import type { UndoStep } from "./undo.ts";
 
 type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary" | "files" | "dataDir">;
@@ -57,17 +59,18 @@ export function discardWorkspace(deps: UndoDeps, ref: WorkspaceRef, plan: Worksp
   };
 }
 
-/** Removes the private files of a launch below `folder`, and what its agent reported of itself. */
+/** Removes the private files of a launch, and what its agent reported of itself. */
 export function undoLaunch(
-  { files, inbox, boundary }: Pick<SessionDeps, "files" | "inbox" | "boundary">,
-  { sessionId, launchId }: Pick<RuntimeSpec, "sessionId" | "launchId">,
-  folder: string,
+  deps: Pick<SessionDeps, "files" | "inbox" | "boundary" | "dataDir">,
+  launch: Pick<RuntimeSpec, "sessionId" | "launchId">,
 ): UndoStep {
+  const { inbox, dataDir } = deps;
+  const { sessionId, launchId } = launch;
   return {
     what: "launch files",
-    where: folder,
+    where: launchDir(dataDir, sessionId, launchId),
     async run() {
-      await crossing({ boundary }, "undo.launch", () => files.removeTree(folder));
+      await crossing(deps, "undo.launch", () => removeLaunch(deps, launch));
       const pending = await inbox.pending();
       const ours = pending.filter((event) => event.sessionId === sessionId && event.launchId === launchId);
       await inbox.remove(ours.map(({ id }) => id));

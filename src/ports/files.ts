@@ -13,4 +13,6 @@ export interface Files {
   exists(path: string): Promise<boolean>;
   /** Removes a folder of `ao`'s own with all it holds, never through a link. Idempotent. */
   removeTree(path: string): Promise<void>;
+  /** Removes a folder when nothing is in it; whatever else is there stays. Idempotent. */
+  removeEmptyFolder(path: string): Promise<void>;
 }

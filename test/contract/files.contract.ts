@@ -69,6 +69,18 @@ export function filesContract(name: string, open: () => FilesUnderTest): void {
       expect(await files.read(`${root}/file`)).toBe("kept");
     });
 
+    test("a folder is removed once it is empty, and never what is in it", async () => {
+      const { files, root } = open();
+      await files.write(`${root}/folder/a/b`, "kept");
+      for (const path of ["folder", "folder/a/b", "missing"])
+        await files.removeEmptyFolder(`${root}/${path}`);
+      expect(await files.read(`${root}/folder/a/b`)).toBe("kept");
+      await files.removeTree(`${root}/folder/a`);
+      await files.removeEmptyFolder(`${root}/folder`);
+      await files.removeEmptyFolder(`${root}/folder`);
+      expect(await files.exists(`${root}/folder`)).toBe(false);
+    });
+
     test("of writes at once to one file one is read, whole", async () => {
       const { files, root } = open();
       const contents = Array.from({ length: 20 }, (_, index) => `${index}`.repeat(10_000));

@@ -178,6 +178,7 @@ function stateOf({ lifecycle: { session, runtime }, metadata }: SessionRecord): 
 function loggedFiles(files: MemoryFiles, pass: Pass, workspace: MemoryWorkspace): Files {
   return {
     read: files.read,
+    removeEmptyFolder: files.removeEmptyFolder,
     exists: async (path) => workspace.exists(path) || (await files.exists(path)),
     async write(path, content) {
       pass("files.write", path);

@@ -29,6 +29,8 @@ export function memoryFiles(initial: Readonly<Record<string, string>> = {}): Mem
     async removeTree(path) {
       for (const file of [path, ...below(path)]) contents.delete(file);
     },
+    // A folder that nothing is below is none.
+    removeEmptyFolder: async () => undefined,
     paths: () => [...contents.keys()].sort(),
   };
 }

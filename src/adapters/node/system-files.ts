@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstat, open, readFile, rename, rm } from "node:fs/promises";
+import { lstat, open, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AoError } from "../../domain/errors.ts";
 import type { Files } from "../../ports/files.ts";
@@ -72,6 +72,17 @@ async function removeTree(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
 }
 
+const NOT_EMPTY = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR"]);
+
+async function removeEmptyFolder(path: string): Promise<void> {
+  try {
+    await rmdir(path);
+  } catch (error) {
+    const isKept = error instanceof Error && "code" in error && NOT_EMPTY.has(String(error.code));
+    if (!isKept) throw error;
+  }
+}
+
 /** Files on disk. What was written is durable when `write` resolves. */
 export function systemFiles(): Files {
   return {
@@ -85,5 +96,6 @@ export function systemFiles(): Files {
     read: (path) => ifThere(`read ${path}`, () => readFile(path, "utf8")),
     exists: async (path) => (await ifThere(`look at ${path}`, () => lstat(path))) !== undefined,
     removeTree: (path) => ifThere(`remove ${path}`, () => removeTree(resolve(path))),
+    removeEmptyFolder: (path) => ifThere(`remove ${path}`, () => removeEmptyFolder(resolve(path))),
   };
 }

@@ -6,6 +6,7 @@ import { beginOnce } from "../operations/begin-once.ts";
 import { carryOut } from "../operations/carry-out.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
+import { removeLaunch } from "../teardown.ts";
 import { describeFindings, describeRefusal, isRefusal } from "../workspace-refusal.ts";
 import { findOrphans, runtimeOrphan, workspaceOrphan } from "./find-orphans.ts";
 import type { Orphan } from "./reconcile-result.ts";
@@ -67,6 +68,7 @@ async function undoRuntime(deps: SessionDeps, runtime: MarkedRuntime): Promise<O
     return runtimeOrphan(runtime, { action: "kept", detail });
   }
   await crossing(deps, "reconcile.runtime.destroy", () => deps.runtime.destroy(runtime));
+  await crossing(deps, "reconcile.launch.remove", () => removeLaunch(deps, runtime));
   return runtimeOrphan(runtime, { action: "undone", detail: "no session has it" });
 }
 

@@ -59,9 +59,18 @@ describe("a cleanup", () => {
       "workspace.inspect app-1",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "files.removeTree /data/launch/app-1",
+      "files.removeTree /data/launch/app-1/launch-1",
       "store.save app-1 terminated/manually_killed missing freed",
     ]);
+  });
+
+  test("removes the files of the last launch and no other's", async () => {
+    const world = await anEndedWorld(1);
+    for (const launch of ["launch-1", "launch-9"]) {
+      await world.files.write(`/data/launch/app-1/${launch}/prompt`, launch);
+    }
+    await cleanup(world);
+    expect(world.files.paths()).toEqual(["/data/launch/app-1/launch-9/prompt"]);
   });
 
   test("leaves on record which branch was checked out", async () => {

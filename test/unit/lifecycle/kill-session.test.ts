@@ -3,7 +3,7 @@ import { AoError } from "../../../src/domain/errors.ts";
 import { deriveStatus } from "../../../src/domain/status.ts";
 import { type KillOptions, killSession } from "../../../src/lifecycle/kill-session.ts";
 import type { KillResult } from "../../../src/lifecycle/kill-steps.ts";
-import { aSession, sessionId } from "../../support/builders.ts";
+import { aSession, launchId, sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
 const ID = sessionId("app-1");
@@ -37,7 +37,7 @@ describe("a kill", () => {
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "files.removeTree /data/launch/app-1",
+      "files.removeTree /data/launch/app-1/launch-1",
       "store.save app-1 terminated/manually_killed exited freed",
     ]);
     expect(deriveStatus(world.row(ID).lifecycle)).toBe("killed");
@@ -70,6 +70,28 @@ describe("a kill", () => {
     const steps: string[] = [];
     await kill(world, { onStep: (step) => void steps.push(step) });
     expect(steps).toEqual(["ending agent", "freeing worktree"]);
+  });
+
+  test("removes the files of the launch it ended and no other's", async () => {
+    const world = await aLiveWorld();
+    await world.files.write("/data/launch/app-1/launch-9/prompt", "of another");
+    await kill(world);
+    expect(world.files.paths()).toEqual(["/data/launch/app-1/launch-9/prompt"]);
+  });
+
+  test("leaves the launch files alone once the session was launched anew", async () => {
+    const world = await aLiveWorld();
+    const files = world.files.paths();
+    const boundary = async (name: string) => {
+      const row = world.row(ID);
+      const metadata = { ...row.metadata, launchId: launchId("launch-2") };
+      if (name === "kill.launch.remove:before") {
+        world.deps.store.save({ ...row, metadata }, row.lifecycle.revision);
+      }
+    };
+    await kill({ ...world, deps: { ...world.deps, boundary } });
+    expect(files).toHaveLength(1);
+    expect(world.files.paths()).toEqual(files);
   });
 
   test("keeps the worktree when asked to, and a later kill frees it", async () => {
@@ -129,7 +151,7 @@ describe("a kill that is refused the worktree", () => {
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "files.removeTree /data/launch/app-1",
+      "files.removeTree /data/launch/app-1/launch-1",
     ]);
     expect(world.workspace.exists(PATH)).toBe(true);
     expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();

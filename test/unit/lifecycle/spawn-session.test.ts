@@ -252,7 +252,7 @@ describe("a spawn whose step fails", () => {
     expect(world.log.slice(3)).toEqual([
       "store.insert app-1 not_started/spawn_requested unknown",
       "runtime.destroy app-1",
-      "files.removeTree /data/launch/app-1",
+      "files.removeTree /data/launch/app-1/launch-1",
       "workspace.undoCreate app-1",
       CONVERSATION_REMOVED,
     ]);
@@ -266,7 +266,7 @@ describe("a spawn whose step fails", () => {
       "store.save app-1 not_started/spawn_requested alive",
       "store.save app-1 terminated/error_in_process exited",
       "runtime.destroy app-1",
-      "files.removeTree /data/launch/app-1",
+      "files.removeTree /data/launch/app-1/launch-1",
       "workspace.undoCreate app-1",
       CONVERSATION_REMOVED,
       "store.save app-1 terminated/error_in_process exited freed",
@@ -315,7 +315,7 @@ describe("a spawn that cannot be taken back", () => {
     expect(error.details["code"]).toBe("store_busy");
     expect(error.details["left"]).toMatchObject([
       { what: "memory session", where: "$1 on /memory/socket", why: "process 7 lives" },
-      { what: "launch files", where: "/data/launch/app-1" },
+      { what: "launch files", where: "/data/launch/app-1/launch-1" },
       { what: "worktree", where: PATH },
     ]);
     expect(world.workspace.exists(PATH)).toBe(true);
