@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
@@ -211,6 +211,15 @@ describe("what the operation did not make stays", () => {
         writeFileSync(join(wanted.path, ".git"), link);
       },
     ],
+    [
+      "a worktree that a person moved there",
+      ({ repository, wanted, dataDir }) => {
+        const elsewhere = join(dataDir, "elsewhere");
+        repository.git("worktree", "add", "-q", "-b", "mine", elsewhere, "main");
+        mkdirSync(join(wanted.path, ".."), { recursive: true });
+        renameSync(elsewhere, wanted.path);
+      },
+    ],
   ])("%s, and everything else with it", async (_what, bringAbout) => {
     const all = await planned();
     await bringAbout(all);
@@ -229,10 +238,11 @@ describe("what the operation did not make stays", () => {
 
   test("a record that somebody else has just begun", async () => {
     const { workspace, wanted, plan, repository } = await planned();
-    const begun = join(repository.path, ".git", "worktrees", "theirs");
-    writeIn(begun, "locked", "initializing");
+    const records = join(repository.path, ".git", "worktrees");
+    writeIn(join(records, "theirs"), "locked", "initializing");
+    mkdirSync(join(records, "empty"));
     await workspace.discard(wanted, plan);
-    expect(existsSync(begun)).toBe(true);
+    expect(readdirSync(records).sort()).toEqual(["empty", "theirs"]);
   });
 
   test("a path that the plan was not for", async () => {
