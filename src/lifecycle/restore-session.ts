@@ -35,6 +35,7 @@ import { draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.
 import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
 import { completeRestored } from "./restore-steps.ts";
 import { requireSession, runtimeTarget, workspaceRef } from "./session-refs.ts";
+import { startRuntime } from "./start-runtime.ts";
 import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
@@ -196,7 +197,7 @@ async function relaunch(
   await removeEndedLaunch(deps, record);
   const ready = () => operationLedger(deps).checkpoint(held, restoreProgressJson(progress));
   await crossing(deps, "restore.ready", ready);
-  return crossing(deps, "restore.runtime.create", () => deps.runtime.create(spec));
+  return startRuntime(deps, spec, { undo, boundary: "restore.runtime.create" });
 }
 
 /** A dead agent's terminal and files; its last output was there to be read until now. */

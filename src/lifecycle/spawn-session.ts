@@ -31,6 +31,7 @@ import type { RequestOptions } from "./request-options.ts";
 import { requireSession } from "./session-refs.ts";
 import { type SpawnProgress, spawnProgressJson } from "./spawn-progress.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
+import { startRuntime } from "./start-runtime.ts";
 import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
@@ -166,7 +167,7 @@ async function start(
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
   const ready = () => operationLedger(deps).checkpoint(held, spawnProgressJson(progress));
   await crossing(deps, "spawn.ready", ready);
-  const started = await crossing(deps, "spawn.runtime.create", () => deps.runtime.create(spec));
+  const started = await startRuntime(deps, spec, { undo, boundary: "spawn.runtime.create" });
   undo.push(undoRuntime(deps, { ...launch, ...started }));
   return started;
 }

@@ -29,9 +29,11 @@ export function undoWorkspace(
   { created, newConversation = null }: UndoneWorkspace,
 ): UndoStep {
   const undo = () => deps.workspace.undoCreate({ ...ref, path: created.path }, created);
+  const worktree = { what: "worktree", where: created.path };
+  const branch = { what: "branch", where: created.branch };
   return {
-    what: "worktree",
-    where: created.path,
+    ...worktree,
+    parts: created.branchCreated ? [worktree, branch] : [worktree],
     async run() {
       await crossing(deps, "undo.workspace", undo);
       if (newConversation !== null) {

@@ -1,21 +1,23 @@
 import { AoError, errorMessage, saysUnchanged } from "../domain/errors.ts";
 
-/** How one finished step is taken back. */
-export interface UndoStep {
-  /** What stays if it cannot be, for example `worktree`, and where. */
-  readonly what: string;
-  readonly where: string;
-  /** What was done before stands on this; while it cannot be taken back, that is left alone too. */
-  readonly guardsEarlier?: boolean;
-  /** `cause` is the failure that made the undo necessary. */
-  run(cause: unknown): Promise<void> | void;
-}
-
 /** Something that an undo could not take away. */
 export interface Leftover {
   readonly what: string;
   readonly where: string;
   readonly why: string;
+}
+
+/** How one finished step is taken back. */
+export interface UndoStep {
+  /** What stays if it cannot be, for example `worktree`, and where. */
+  readonly what: string;
+  readonly where: string;
+  /** Told instead of these when there is more than one; `why` when it is not the failure of this undo. */
+  readonly parts?: readonly (Omit<Leftover, "why"> & Partial<Leftover>)[];
+  /** What was done before stands on this; while it cannot be taken back, that is left alone too. */
+  readonly guardsEarlier?: boolean;
+  /** `cause` is the failure that made the undo necessary. */
+  run(cause: unknown): Promise<void> | void;
 }
 
 /** What surrounds the taking back of steps. */
@@ -40,7 +42,7 @@ export async function withUndo<Result>(
     return await work(undo);
   } catch (error) {
     if (mayTakeBack?.(error) === false) throw error;
-    const left = (await takeBack(undo, error)).map(asLeftover);
+    const left = (await takeBack(undo, error)).flatMap(leftoversOf);
     onTakenBack?.(error, left);
     throw left.length === 0 ? error : withLeftovers(error, left);
   }
@@ -66,8 +68,9 @@ export async function takeBack(steps: readonly UndoStep[], cause: unknown): Prom
 }
 
 /** How a step that is still there is told. */
-export function asLeftover({ step, error }: FailedStep): Leftover {
-  return { what: step.what, where: step.where, why: errorMessage(error) };
+export function leftoversOf({ step, error }: FailedStep): readonly Leftover[] {
+  const { what, where, parts = [{ what, where }] } = step;
+  return parts.map((part) => ({ why: errorMessage(error), ...part }));
 }
 
 async function failureOf(step: UndoStep, cause: unknown): Promise<FailedStep | null> {

@@ -4,7 +4,7 @@ import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
-import { asLeftover, type FailedStep, takeBack, type UndoStep } from "../undo.ts";
+import { type FailedStep, leftoversOf, takeBack, type UndoStep } from "../undo.ts";
 import { isRefusal } from "../workspace-refusal.ts";
 
 /**
@@ -34,6 +34,6 @@ export async function failUndone(
     code: "interrupted",
     message: "its process ended before it was done, and it was taken back",
   };
-  const result = failed.length === 0 ? null : { left: failed.map(asLeftover).map(toJson) };
+  const result = failed.length === 0 ? null : { left: failed.flatMap(leftoversOf).map(toJson) };
   await crossing(deps, `${held.kind}.fail`, () => operationLedger(deps).fail(held, { error, result }));
 }

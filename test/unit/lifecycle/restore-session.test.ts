@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
+import { isTerminal } from "../../../src/domain/lifecycle.ts";
 import { deriveStatus } from "../../../src/domain/status.ts";
 import {
   type RestoreOptions,
@@ -258,6 +259,23 @@ describe("a restore whose step fails", () => {
     expect(world.workspace.exists(PATH)).toBe(false);
     expect(world.runtime.sessions()).toEqual([]);
     expect(world.files.paths()).toEqual([]);
+  });
+
+  test("and could not be taken back leaves the worktree that it made and the launch files alone", async () => {
+    const world = await aKilledWorld();
+    const left = [{ what: "tmux session", where: "app-1", why: "could not look" }];
+    world.runtime.failNext("create", new AoError("runtime_unavailable", "no answer", { details: { left } }));
+    await expect(restore(world, { fresh: true })).rejects.toMatchObject({
+      code: "teardown_incomplete",
+      details: {
+        code: "runtime_unavailable",
+        left: [...left, { what: "launch files" }, { what: "worktree", where: PATH }],
+      },
+    });
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(world.files.paths()).toEqual(["/data/launch/app-1/launch-2/prompt"]);
+    expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();
+    expect(isTerminal(world.row(ID).lifecycle)).toBe(true);
   });
 
   test("before the runtime is up never touches a worktree that was there", async () => {

@@ -303,6 +303,7 @@ describe("a spawn that cannot be taken back", () => {
     expect(error.hint).toContain(PATH);
     expect(error.details["left"]).toEqual([
       { what: "worktree", where: PATH, why: expect.stringContaining("holds work") },
+      { what: "branch", where: "feat/42", why: expect.stringContaining("holds work") },
     ]);
     expect(world.workspace.exists(PATH)).toBe(true);
   });
@@ -317,9 +318,48 @@ describe("a spawn that cannot be taken back", () => {
       { what: "memory session", where: "$1 on /memory/socket", why: "process 7 lives" },
       { what: "launch files", where: "/data/launch/app-1/launch-1" },
       { what: "worktree", where: PATH },
+      { what: "branch", where: "feat/42" },
     ]);
     expect(world.workspace.exists(PATH)).toBe(true);
     expect(world.files.paths()).toHaveLength(1);
+  });
+
+  const where = "app-1 on /memory/socket";
+  test.each([
+    [{ what: "tmux session", where, why: "could not look" }],
+    ["tmux session app-1: could not look"],
+  ])("leaves worktree and files alone when the start itself could not be taken back (%j)", async (item) => {
+    const world = aWorld();
+    const failed = new AoError("agent_start_failed", "it exited with 7", {
+      details: { exitStatus: 7, left: [item] },
+    });
+    world.runtime.failNext("create", failed);
+    const error = await spawnError(world);
+    expect(error).toMatchObject({ code: "agent_start_failed", details: { exitStatus: 7 }, cause: failed });
+    const left = [
+      { why: expect.stringContaining("could not look") },
+      {
+        what: "launch files",
+        where: "/data/launch/app-1/launch-1",
+        why: expect.stringContaining("is still there"),
+      },
+      { what: "worktree", where: PATH },
+      { what: "branch", where: "feat/42" },
+    ];
+    expect(error.details["left"]).toMatchObject(left);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(world.workspace.branches("/repo/app")).toEqual(["feat/42"]);
+    expect(world.files.paths()).toHaveLength(1);
+    const [operation] = world.deps.operations.ofSession(ID, 1).operations;
+    expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
+  });
+
+  test("takes all back after a start that left nothing", async () => {
+    const world = aWorld();
+    const before = await traces(world);
+    world.runtime.failNext("create", new AoError("agent_start_failed", "no", { details: { left: [] } }));
+    await spawnError(world);
+    expect(await traces(world)).toEqual(before);
   });
 });
 

@@ -69,6 +69,18 @@ describe("work with undo", () => {
     });
   });
 
+  test("names each part of a step that stays", async () => {
+    const parts = [
+      { what: "worktree", where: "/w" },
+      { what: "agent", where: "7", why: "it lives" },
+    ];
+    const stays = aStep("one", [], { parts, run: () => Promise.reject(new Error("in use")) });
+    expect(await failing([stays])).toMatchObject({
+      hint: "look; left over and to be removed by hand: worktree /w, agent 7",
+      details: { left: [{ what: "worktree", where: "/w", why: "in use" }, parts[1]] },
+    });
+  });
+
   test("does not promise that nothing was changed while something is left", async () => {
     const unseen = new AoError("runtime_unavailable", "tmux did not answer", { details: { output: "x" } });
     const stays = aStep("one", [], { run: () => Promise.reject(new Error("in use")) });
