@@ -9,6 +9,7 @@ import type { WorkspaceSpec } from "../../src/ports/workspace.ts";
 import { GIT_ENV, gitIn, gitRepository, writeIn } from "../support/git-repository.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { workspaceContract } from "./workspace.contract.ts";
+import { type RecoveryWorld, workspaceRecoveryContract } from "./workspace-recovery.contract.ts";
 
 function specFor(repositoryPath: string, managedRoot: string, patch: Partial<WorkspaceSpec>): WorkspaceSpec {
   return {
@@ -26,7 +27,7 @@ function specFor(repositoryPath: string, managedRoot: string, patch: Partial<Wor
   };
 }
 
-workspaceContract("memoryWorkspace", () => {
+function memoryWorld(): RecoveryWorld {
   const workspace = memoryWorkspace({ managedRoot: "/data/worktrees" });
   const repository = "/repo";
   workspace.addBranch(repository, "main");
@@ -41,16 +42,22 @@ workspaceContract("memoryWorkspace", () => {
     clean: workspace.allow,
     switchTo: workspace.switchTo,
     vanish: workspace.vanish,
+    breakOff: async (spec, plan) => workspace.breakOff(spec, plan),
+    moveBranch: (name) => workspace.moveBranch(repository, name),
+    leaveTrash: workspace.leaveTrash,
   };
-});
+}
 
-workspaceContract("gitWorktrees", () => {
+let trashed = 0;
+
+function gitWorld(): RecoveryWorld {
   const repository = gitRepository();
   const dataDir = tempDir("ao-data");
   const managedRoot = join(dataDir, "worktrees");
   const options = { managedRoot, trashDir: join(dataDir, "trash"), env: GIT_ENV };
+  const workspace = gitWorktrees({ ...options, processes: memoryProcessTable(), locks: memoryLocks() });
   return {
-    workspace: gitWorktrees({ ...options, processes: memoryProcessTable(), locks: memoryLocks() }),
+    workspace,
     spec: (patch = {}) => specFor(repository.path, managedRoot, { env: GIT_ENV, ...patch }),
     branches: repository.branches,
     addBranch: (name) => void repository.git("branch", name),
@@ -61,5 +68,27 @@ workspaceContract("gitWorktrees", () => {
     switchTo: (path, branch) =>
       void gitIn(path, "checkout", "-q", ...(branch === null ? ["--detach"] : ["-B", branch])),
     vanish: (path) => rmSync(path, { recursive: true }),
+    async breakOff(spec, plan) {
+      const { path } = await workspace.create(spec, plan);
+      const gitDir = gitIn(path, "rev-parse", "--absolute-git-dir");
+      rmSync(join(gitDir, "ao.json"));
+      writeIn(gitDir, "locked", `ao operation ${plan.operationId}`);
+    },
+    moveBranch: (name) => {
+      const commit = repository.git("commit-tree", "-m", "later", "HEAD^{tree}");
+      repository.git("update-ref", `refs/heads/${name}`, commit);
+    },
+    leaveTrash: () => {
+      trashed += 1;
+      writeIn(join(options.trashDir, `app-1.1700000000000.${trashed}.gone`), "sub/file.txt", "x");
+    },
   };
-});
+}
+
+for (const [name, world] of [
+  ["memoryWorkspace", memoryWorld],
+  ["gitWorktrees", gitWorld],
+] as const) {
+  workspaceContract(name, world);
+  workspaceRecoveryContract(name, world);
+}
