@@ -1,20 +1,38 @@
+import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
+import type { ProcessIdentity } from "../../src/domain/session.ts";
 import { type Ao, aoSandbox } from "../support/ao.ts";
 import { doctorSchema, killSchema, sessionSchema } from "../support/json-schemas.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
 
+const PROCESSES = systemProcessTable();
+
+/** The agents and the tmux server of a socket that may be gone by the end of the test. */
+async function processesBehind(socketPath: string): Promise<readonly ProcessIdentity[]> {
+  const argv = ["-S", socketPath, "list-panes", "-a", "-F", "#{pane_pid} #{pid}"];
+  const { stdout } = spawnSync("tmux", argv, { encoding: "utf8" });
+  const found = await Promise.all(
+    stdout
+      .trim()
+      .split(/\s+/)
+      .map((pid) => PROCESSES.identify(Number(pid))),
+  );
+  return found.filter((identity) => identity !== undefined);
+}
+
 /** A session that was started in a login whose temporary folder goes with it. */
 async function spawnInShortLogin(ao: Ao, cwd: string) {
   const folder = tempDir("ao-login");
   const env = { XDG_RUNTIME_DIR: undefined, TMPDIR: folder };
   const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd, env });
+  const left = await processesBehind(session.runtime?.socketPath ?? "");
   onTestFinished(async () => {
-    rmSync(folder, { recursive: true, force: true });
-    await ao.run(["kill", session.id]);
+    for (const one of left) await PROCESSES.signal(one, "SIGKILL");
   });
   return { folder, session };
 }
