@@ -6,8 +6,8 @@ import type { OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
 import { inspectHeld, inspectPlace } from "./inspect-place.ts";
 import { type Context, locate, type Owned, type Place } from "./place.ts";
-import { forgetWorktree, type Removal, removeWorktree } from "./remove-worktree.ts";
-import { resolveInside, unsafePath } from "./safe-path.ts";
+import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
+import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
 import { hasCode, hold } from "./trash.ts";
 import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
@@ -77,6 +77,7 @@ async function tellBranch(
 async function refuseWhatIsThere(context: Context, ref: WorkspaceRef, place: Place): Promise<boolean> {
   if (place.kind === "gone") {
     await rmdir(place.path).catch(() => undefined);
+    await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(place.path));
     return true;
   }
   return refuseUnlessVanished(ref, place, await inspectPlace(context, place));
