@@ -6,16 +6,16 @@ import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
 import { reapArgs } from "./args.ts";
 import { askServer, type TmuxDeps } from "./ask-server.ts";
 import { captureLines } from "./capture.ts";
-import { type LaunchFiles, NO_WORKSPACE_MARKER, NO_WORKSPACE_STATUS } from "./launch-files.ts";
+import { type LaunchFiles, NO_WORKSPACE_STATUS } from "./launch-files.ts";
 import { hasEnding, type PaneRow } from "./pane-list.ts";
 import { unavailable } from "./unavailable.ts";
 
 const POLL_MS = 5;
 /** A launch script has nothing to wait for; a loaded machine may take a while to run it all the same. */
 const SCRIPT_MS = 10_000;
-/** tmux learns of a death in two steps, the closed terminal and the status; half a second apart at most. */
-const STATUS_LAG_MS = 500;
-const REAP_AFTER_MS = 30;
+/** tmux learns of a death in two steps, the closed terminal and the status; half a second apart at rest. */
+const STATUS_LAG_MS = 3000;
+const REAP_EVERY_MS = 100;
 const LAST_LINES = 20;
 
 export interface Birth {
@@ -69,14 +69,15 @@ async function livesUntil(
   }
 }
 
-async function deathReport(deps: TmuxDeps, { spec, pane, socketPath }: Birth): Promise<AoError> {
+async function deathReport(deps: TmuxDeps, { spec, pane, socketPath, files }: Birth): Promise<AoError> {
   const { exitStatus, signal } = await deadPane(deps, socketPath, pane);
   const output =
     (await captureLines(deps, socketPath, { paneId: pane.paneId, lines: LAST_LINES }).catch(
       () => undefined,
     )) ?? [];
   const details = { exitStatus, signal, output };
-  if (exitStatus === NO_WORKSPACE_STATUS && output.includes(NO_WORKSPACE_MARKER)) {
+  // The script takes the environment only in the workspace; an agent may well exit with the same status.
+  if (exitStatus === NO_WORKSPACE_STATUS && existsSync(files.environmentPath)) {
     return new AoError("agent_start_failed", `workspace ${spec.workspacePath} cannot be entered`, {
       details,
     });
@@ -91,14 +92,14 @@ async function deathReport(deps: TmuxDeps, { spec, pane, socketPath }: Birth): P
 
 async function deadPane(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<PaneRow> {
   const startedMs = performance.now();
-  let hasReaped = false;
+  let reapAtMs = 30;
   for (;;) {
     const row = (await findPane(deps, socketPath, pane)) ?? pane;
     const waitedMs = performance.now() - startedMs;
     // The status may be there before the last output has been read; a dead pane has been read to its end.
     if ((row.dead && hasEnding(row)) || waitedMs >= STATUS_LAG_MS) return row;
-    if (!hasReaped && waitedMs >= REAP_AFTER_MS) {
-      hasReaped = true;
+    if (waitedMs >= reapAtMs) {
+      reapAtMs = waitedMs + REAP_EVERY_MS;
       await deps.run(socketPath, reapArgs());
     }
     await sleep(POLL_MS);

@@ -6,7 +6,7 @@ import { SERVER_VARIABLES } from "./run-tmux.ts";
 
 /** Exit status of a launch script that could not enter the workspace. */
 export const NO_WORKSPACE_STATUS = 97;
-/** What the script prints then, to tell it from an agent that exits with the same status. */
+/** What the script prints then, for whoever looks at its screen. */
 export const NO_WORKSPACE_MARKER = "ao: the workspace cannot be entered";
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
