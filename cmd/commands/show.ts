@@ -14,6 +14,8 @@ import { sessionJson } from "../session-view.ts";
 interface Shown extends SessionJson {
   /** What whoever ended it wrote down. */
   readonly killNote: string | null;
+  /** Conversations that a fresh restore has left behind, the newest last. */
+  readonly previousAgentSessionIds: readonly string[];
   /** The newest ones, newest first. */
   readonly operations: readonly OperationJson[];
 }
@@ -36,6 +38,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["issue", session.issueId],
     ["agent", session.agent],
     ["conversation", session.agentSessionId],
+    ...session.previousAgentSessionIds.map((id) => ["earlier", id] as const).toReversed(),
     ["branch", session.branch],
     ["from", session.baseRef],
     ["worktree", session.workspacePath],
@@ -62,6 +65,7 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
   const session: Shown = {
     ...sessionJson(ao, record),
     killNote: record.metadata.killNote,
+    previousAgentSessionIds: record.metadata.previousAgentSessionIds,
     operations: operations.map(toOperationJson),
   };
   // Turns, goals and transcripts are not recorded; readers find their keys all the same.

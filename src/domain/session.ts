@@ -38,6 +38,8 @@ export interface SessionMetadata {
   readonly model: string | null;
   readonly permissions: PermissionMode;
   readonly agentSessionId: string | null;
+  /** Conversations that a restore has left behind for a new one, the newest last. */
+  readonly previousAgentSessionIds: readonly string[];
   readonly launchId: LaunchId;
   /** The repository the worktree belongs to: its main working tree, or a bare repository. */
   readonly repositoryPath: string;

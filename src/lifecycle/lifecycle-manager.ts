@@ -55,7 +55,8 @@ export interface LifecycleManager {
   /** Ends a session; one that is over already stays as it is. */
   onKillRequested(id: SessionId, reason: KillReason, note: string | null): Change | undefined;
   /**
-   * Opens a terminal session again for its new launch.
+   * Opens a terminal session again for its new launch. A conversation that it leaves behind for another one
+   * stays on record.
    *
    * @throws AoError not_restorable when it is not terminal.
    * @throws AoError internal when the session is unknown.
@@ -174,8 +175,17 @@ function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
   if (!isTerminal(record.lifecycle)) {
     throw new AoError("not_restorable", `session ${record.id} is not terminated`);
   }
-  const metadata = { ...record.metadata, ...patch, workspaceFreedAtMs: null, killNote: null };
+  const previousAgentSessionIds = conversationsLeft(record, patch.agentSessionId);
+  const anew = { workspaceFreedAtMs: null, killNote: null, previousAgentSessionIds };
+  const metadata = { ...record.metadata, ...patch, ...anew };
   return { ...record, metadata, terminatedAtMs: null, lifecycle: reopenForRestore(record.lifecycle) };
+}
+
+function conversationsLeft({ metadata }: SessionRecord, next: string | null): readonly string[] {
+  const { agentSessionId, previousAgentSessionIds } = metadata;
+  if (agentSessionId === null || agentSessionId === next) return previousAgentSessionIds;
+  const others = previousAgentSessionIds.filter((id) => id !== agentSessionId && id !== next);
+  return [...others, agentSessionId];
 }
 
 function onBranch(record: SessionRecord, branch: string): SessionRecord {

@@ -81,8 +81,9 @@ async function ownConversation(deps: SessionDeps, agent: Agent, record: SessionR
 }
 
 function conversationUnknown({ id, metadata }: SessionRecord, why: string): AoError {
+  const { agent, agentSessionId, previousAgentSessionIds } = metadata;
   return new AoError("agent_session_unknown", `session ${id} has no conversation to take up: ${why}`, {
     hint: `start anew with the recorded prompt: ao restore ${id} --fresh`,
-    details: { agent: metadata.agent, agentSessionId: metadata.agentSessionId },
+    details: { agent, agentSessionId, previousAgentSessionIds },
   });
 }

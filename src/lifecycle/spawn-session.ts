@@ -243,7 +243,7 @@ function planProgress(
       ...{ title, prompt, agent, agentArgs, model, permissions, agentSessionId, launchId, configPath },
       ...{ repositoryPath, branch: plan.branch, baseRef: plan.baseRef, baseCommit: plan.baseCommit },
       ...{ workspacePath: plan.path, workspaceFreedAtMs: null, heard: null, killNote: null },
-      ...{ runtime: null, process: null },
+      ...{ runtime: null, process: null, previousAgentSessionIds: [] },
     },
   };
   return { ref: { projectId, sessionId, repositoryPath, path }, plan, seed, created: null };

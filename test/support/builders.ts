@@ -84,6 +84,7 @@ function aMetadata(overrides: Partial<SessionMetadata> = {}): SessionMetadata {
     model: null,
     permissions: "default",
     agentSessionId: null,
+    previousAgentSessionIds: [],
     launchId: launchId("launch-1"),
     repositoryPath: "/nowhere/app",
     branch: "session/app-1",

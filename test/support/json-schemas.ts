@@ -95,6 +95,7 @@ export const showSchema = sessionSchema.extend({
   operations: z.array(operationSchema),
   transcript: z.null(),
   killNote: maybe,
+  previousAgentSessionIds: z.array(text),
 });
 
 export const sendSchema = z.strictObject({

@@ -101,11 +101,19 @@ const NUMBERS_WITHOUT_CASE = `
   CREATE INDEX sessions_by_number ON sessions (prefix COLLATE NOCASE, number);
 `;
 
+/** What sessions of older versions never had: their agents were not heard yet by today's count. */
+const LATER_METADATA = `
+  UPDATE sessions
+    SET metadata = json_insert(metadata, '$.heard', NULL, '$.previousAgentSessionIds', json('[]'))
+    WHERE json_valid(metadata);
+`;
+
 /** The whole schema, oldest step first. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: FIRST_LIGHT },
   { version: 2, sql: NOTHING_HALF_DONE },
   { version: 3, sql: NUMBERS_WITHOUT_CASE },
+  { version: 4, sql: LATER_METADATA },
 ];
 
 /** The schema number after all of `migrations`. */

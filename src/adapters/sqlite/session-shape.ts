@@ -71,6 +71,7 @@ const metadata = shape<SessionMetadata>({
   model: nullable(text),
   permissions: oneOf(PERMISSION_MODES),
   agentSessionId: nullable(text),
+  previousAgentSessionIds: listOf(text),
   launchId: parsedBy(parseLaunchId),
   repositoryPath: text,
   branch: text,

@@ -183,6 +183,19 @@ describe("kill", () => {
     });
   });
 
+  test("conversations that a fresh restore left behind are shown", async () => {
+    const world = aWorld();
+    const { id, metadata } = await world.spawn();
+    await world.kill(id);
+    await memoryCli(world, ["restore", id, "--fresh"]);
+    expect(JSON.parse((await memoryCli(world, ["show", id, "--json"])).stdout)).toMatchObject({
+      previousAgentSessionIds: [metadata.agentSessionId],
+    });
+    expect((await memoryCli(world, ["show", id])).stdout).toContain(
+      `earlier       ${metadata.agentSessionId}`,
+    );
+  });
+
   test("one of several that is unknown stops all before anything is done", async () => {
     const world = aWorld();
     const { id } = await world.spawn();

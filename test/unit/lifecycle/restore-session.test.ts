@@ -134,6 +134,48 @@ describe("a restore", () => {
   });
 });
 
+describe("the conversation that a fresh restore leaves behind", () => {
+  test("stays on record, the newest last", async () => {
+    const world = await aKilledWorld();
+    const first = world.row(ID).metadata.agentSessionId;
+    const second = (await restore(world, { fresh: true })).record.metadata;
+    await world.kill(ID);
+    const third = (await restore(world, { fresh: true })).record.metadata;
+    expect(second.previousAgentSessionIds).toEqual([first]);
+    expect(third.previousAgentSessionIds).toEqual([first, second.agentSessionId]);
+  });
+
+  test("is none when the same one is taken up again", async () => {
+    const world = await aKilledWorld();
+    expect((await restore(world)).record.metadata.previousAgentSessionIds).toEqual([]);
+  });
+
+  test("is named when the new one cannot be taken up", async () => {
+    const world = await aKilledWorld();
+    const first = world.row(ID).metadata.agentSessionId;
+    await restore(world, { fresh: true });
+    await world.kill(ID);
+    await expect(restore(world)).rejects.toMatchObject({
+      code: "agent_session_unknown",
+      details: { previousAgentSessionIds: [first] },
+    });
+  });
+
+  test.each<[string, (world: World) => void]>([
+    ["start", ({ runtime }) => runtime.failNext("create", new AoError("agent_start_failed", "no"))],
+    ["be put on record", (world) => world.failNext("store.save", new AoError("store_busy", "no"), 3)],
+  ])("is reached by a plain restore when the fresh one could not %s", async (_name, breakIt) => {
+    const world = await aKilledWorld();
+    const { agentSessionId } = world.row(ID).metadata;
+    breakIt(world);
+    await expect(restore(world, { fresh: true })).rejects.toMatchObject({ message: "no" });
+    expect(world.row(ID).metadata).toMatchObject({ agentSessionId, previousAgentSessionIds: [] });
+    const { record } = await restore(world);
+    expect(record.metadata).toMatchObject({ agentSessionId, previousAgentSessionIds: [] });
+    expect(world.runtime.created.at(-1)?.argv).toContain(agentSessionId);
+  });
+});
+
 describe("a restore is refused, and touches nothing,", () => {
   const noConversation: readonly [string, WorldOptions, (world: World) => void][] = [
     ["none was recorded", { capabilities: { pinsSessionId: false } }, () => undefined],

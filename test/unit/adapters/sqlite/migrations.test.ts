@@ -8,6 +8,8 @@ import {
   schemaVersion,
 } from "../../../../src/adapters/sqlite/migrations.ts";
 import { openDatabase } from "../../../../src/adapters/sqlite/open-database.ts";
+import { sqliteStore } from "../../../../src/adapters/sqlite/store.ts";
+import { aSession, sessionId } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const ONE: Migration = { version: 1, sql: "CREATE TABLE one (a); INSERT INTO one VALUES ('kept')" };
@@ -67,6 +69,33 @@ describe("migrate", () => {
     expect(schemaVersion(db)).toBe(2);
   });
 });
+
+describe("the sessions of an older ao", () => {
+  test("are read after the migration, and a damaged one is left as it is", () => {
+    const { sessions, close, path } = aStore();
+    const record = aSession({ metadata: { agentSessionId: "conversation", prompt: 'say "ä\u0000"' } });
+    sessions.insert(record);
+    sessions.insert(aSession({ id: "app-2" }));
+    close();
+    const db = new Database(path);
+    onTestFinished(() => void db.close());
+    db.exec(`UPDATE sessions SET metadata = json_remove(metadata, '$.heard', '$.previousAgentSessionIds')`);
+    db.exec(`UPDATE sessions SET metadata = '{' WHERE id = 'app-2'`);
+    db.pragma("user_version = 3");
+    const reopened = aStore(path).sessions;
+    expect(reopened.get(record.id)).toEqual(record);
+    expect(() => reopened.get(sessionId("app-2"))).toThrow(
+      expect.objectContaining({ code: "store_corrupt" }),
+    );
+  });
+});
+
+/** The real store, on a database of its own unless one is named. */
+function aStore(path = join(tempDir(), "ao.db")) {
+  const store = sqliteStore({ path });
+  onTestFinished(() => store.close());
+  return { ...store, path };
+}
 
 describe("openDatabase", () => {
   test("an older database is brought up with what it holds", () => {
