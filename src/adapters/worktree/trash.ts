@@ -46,7 +46,11 @@ export function hold(trash: Trash, sessionId: string, path: string): Promise<str
 
 /** Moves a folder that may be deleted into the trash and returns where it is now. */
 export function discard(trash: Trash, sessionId: string, path: string): Promise<string> {
-  return moveInto(trash.folders, path, () => `${sessionId}.${Date.now()}.${randomUUID()}.gone`);
+  return moveInto(trash.folders, path, () => goneName(sessionId, Date.now()));
+}
+
+function goneName(sessionId: string, atMs: number): string {
+  return `${sessionId}.${atMs}.${randomUUID()}.gone`;
 }
 
 function discardedAtMs(name: string): number {
@@ -83,13 +87,20 @@ async function sweep({ folders }: Trash, isWanted: (name: string) => boolean): P
   for (const folder of folders) {
     const names = await readdir(folder).catch((): string[] => []);
     for (const name of names.filter((entry) => entry.endsWith(".gone") && isWanted(entry))) {
-      await removeTree(join(folder, name)).then(
-        () => (swept += 1),
-        () => undefined,
-      );
+      const isSwept = await takeAndRemove(folder, name).catch(() => false);
+      if (isSwept) swept += 1;
     }
   }
   return swept;
+}
+
+/** Under a name of its own, so that two who sweep do not get in each other's way. */
+async function takeAndRemove(folder: string, name: string): Promise<boolean> {
+  const [sessionId = ""] = name.split(".");
+  const own = join(folder, goneName(sessionId, discardedAtMs(name)));
+  await rename(join(folder, name), own);
+  await removeTree(own);
+  return true;
 }
 
 async function moveInto(folders: Trash["folders"], path: string, name: () => string): Promise<string> {
@@ -120,11 +131,13 @@ async function removeTree(path: string): Promise<void> {
   }
 }
 
+/** Another may delete the same meanwhile: what is gone needs no opening. */
 async function openFolders(path: string): Promise<void> {
   const entry = await lstat(path).catch(() => undefined);
   if (entry?.isDirectory() !== true) return;
-  await chmod(path, 0o700);
-  for (const name of await readdir(path)) await openFolders(join(path, name));
+  await chmod(path, 0o700).catch(() => undefined);
+  const names = await readdir(path).catch((): string[] => []);
+  for (const name of names) await openFolders(join(path, name));
 }
 
 async function exists(path: string): Promise<boolean> {

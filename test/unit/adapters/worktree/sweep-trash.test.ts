@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { SessionId } from "../../../../src/domain/ids.ts";
+import { writeIn } from "../../../support/git-repository.ts";
+import { filesBelow, worktreeWorld } from "./worktree-world.ts";
+
+const NAME = "app-1.1700000000000.6c1d.gone";
+
+describe("sweepTrash", () => {
+  test("deletes what was judged, however young, from both folders", async () => {
+    const { workspace, trashDir, managedRoot } = worktreeWorld();
+    writeIn(join(trashDir, NAME), "a/b/c.txt", "x");
+    writeIn(join(managedRoot, ".trash", `app-2.${Date.now()}.77.gone`), "a.txt", "x");
+    expect(await workspace.sweepTrash()).toBe(2);
+    expect([readdirSync(trashDir), readdirSync(join(managedRoot, ".trash"))]).toEqual([[], []]);
+  });
+
+  test("leaves one that is still being judged, and what is not ours", async () => {
+    const { workspace, trashDir } = worktreeWorld();
+    writeIn(join(trashDir, "app-1.held"), "notes.txt", "mine");
+    writeIn(trashDir, "readme.txt", "mine");
+    expect(await workspace.sweepTrash()).toBe(0);
+    expect(filesBelow(trashDir)).toEqual(["app-1.held", "app-1.held/notes.txt", "readme.txt"]);
+  });
+
+  test("follows no link", async () => {
+    const { workspace, trashDir, dataDir } = worktreeWorld();
+    writeIn(join(dataDir, "mine"), "notes.txt", "mine");
+    mkdirSync(join(trashDir, NAME), { recursive: true });
+    symlinkSync(join(dataDir, "mine"), join(trashDir, NAME, "link"));
+    expect(await workspace.sweepTrash()).toBe(1);
+    expect(readFileSync(join(dataDir, "mine", "notes.txt"), "utf8")).toBe("mine");
+  });
+
+  test("many at once, while worktrees are freed, disturb nobody and leave nothing", async () => {
+    const { workspace, spec, trashDir, repository } = worktreeWorld();
+    for (let at = 0; at < 200; at += 1) writeIn(repository.path, `d${at % 7}/f${at}`, "x");
+    repository.git("add", ".");
+    repository.git("commit", "-qm", "many");
+    const specs = [1, 2, 3, 4].map((at) => spec({ sessionId: `app-${at}` as SessionId, branch: `b${at}` }));
+    for (const one of specs) await workspace.create(one);
+    for (let at = 0; at < 20; at += 1) writeIn(join(trashDir, NAME.replace("6c1d", `${at}`)), "a/b.txt", "x");
+    let isDone = false;
+    const sweeping = [1, 2, 3].map(async () => {
+      while (!isDone) await workspace.sweepTrash();
+    });
+    await Promise.all(specs.map((one) => workspace.destroy(one)));
+    isDone = true;
+    await Promise.all(sweeping);
+    expect(await workspace.sweepTrash()).toBe(0);
+    expect(readdirSync(trashDir)).toEqual([]);
+    expect(specs.some(({ path }) => existsSync(path))).toBe(false);
+  });
+});
