@@ -6,8 +6,12 @@ import type * as z from "zod";
 import { errorSchema, listSchema, projectListSchema } from "./json-schemas.ts";
 import { tempDir } from "./temp-dir.ts";
 
+const BUILT = join(import.meta.dirname, "..", "..");
+
 /** The built command line. */
-export const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
+export const AO = join(BUILT, "dist", "ao.js");
+/** The same, but that `AO_FAULT_AT` kills it at a boundary. */
+export const FAULTY_AO = join(BUILT, "dist-faults", "ao.js");
 
 export interface Result {
   readonly exitCode: number | null;
@@ -93,7 +97,7 @@ function withJson(argv: readonly string[]): readonly string[] {
 
 function runAo(argv: readonly string[], cwd: string, options: RunOptions & { env: NodeJS.ProcessEnv }) {
   return new Promise<Result>((resolve, reject) => {
-    const child = spawn(process.execPath, [AO, ...argv], { cwd, env: options.env, stdio: "pipe" });
+    const child = spawn(process.execPath, [...argv], { cwd, env: options.env, stdio: "pipe" });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
@@ -139,8 +143,8 @@ function filesBelow(path: string): readonly string[] {
   return names.filter((name) => !ALWAYS.test(name)).sort();
 }
 
-/** A fresh sandbox. */
-export function aoSandbox(): Ao {
+/** A fresh sandbox for the program at a path. */
+export function aoSandbox(program = AO): Ao {
   const root = tempDir("ao-cli");
   const home = join(root, "home");
   const dataDir = join(root, "data");
@@ -160,7 +164,7 @@ export function aoSandbox(): Ao {
   };
 
   const run: Ao["run"] = (argv, options = {}) =>
-    runAo(argv, options.cwd ?? root, { ...options, env: { ...env, ...options.env } });
+    runAo([program, ...argv], options.cwd ?? root, { ...options, env: { ...env, ...options.env } });
   const tmux = (...args: readonly string[]) =>
     sockets(runtimeDir)
       .map((socket) => tmuxOn(socket, ...args))

@@ -1,0 +1,189 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { isTerminal } from "../../src/domain/lifecycle.ts";
+import { type Ao, aoSandbox, FAULTY_AO, git, type Result } from "../support/ao.ts";
+import type { Everything } from "../support/crash-traces.ts";
+import { cleanupSchema, sessionSchema } from "../support/json-schemas.ts";
+
+export const SHELL = ["--agent", "shell", "--", "sleep", "600"];
+/** The only commit of a branch that a person made. */
+const KEPT = "somebody's own";
+const WORK = "nobody else has this\n";
+
+/** A repository with sessions, whose `ao` can be killed. */
+export interface Place {
+  readonly ao: Ao;
+  readonly repository: string;
+  /** A session at work that no command is about. */
+  readonly neighbour: string;
+}
+
+/** The session that a command is about; its branch may be known before it has one. */
+export interface Subject {
+  readonly id: string | null;
+  readonly branch: string;
+  /** Never used before. */
+  readonly requestId: string;
+}
+
+/** A command that may be killed anywhere. */
+export interface CrashScenario {
+  readonly name: string;
+  /** Makes the session that the command is about, if it is about one. */
+  arrange(place: Place, subject: Subject): Promise<Subject>;
+  argv(subject: Subject): readonly string[];
+  /** What is true once the command was carried out, however often it was tried; `last` is its last result. */
+  check(place: Place, subject: Subject, end: { readonly last: Result; readonly all: Everything }): void;
+}
+
+/** A place with a neighbour that has something to lose. */
+export async function aPlace(): Promise<Place> {
+  const ao = aoSandbox(FAULTY_AO);
+  const repository = ao.repository();
+  const neighbour = await ao.spawn(repository, ["--branch", "neighbour", ...SHELL]);
+  const place = { ao, repository, neighbour };
+  addWork(place, neighbour);
+  return place;
+}
+
+export function expectNeighbourUnharmed(place: Place): void {
+  expect(workOf(place, place.neighbour)).toBe(WORK);
+}
+
+function worktreeOf({ ao }: Place, id: string): string {
+  return join(ao.dataDir, "worktrees", "shop", id);
+}
+
+function addWork(place: Place, id: string): void {
+  writeFileSync(join(worktreeOf(place, id), "precious.txt"), WORK);
+}
+
+function workOf(place: Place, id: string): string {
+  return readFileSync(join(worktreeOf(place, id), "precious.txt"), "utf8");
+}
+
+interface Arranged {
+  readonly agent?: readonly string[];
+  readonly killed?: boolean;
+  readonly work?: boolean;
+}
+
+/** A session on the subject's branch. */
+function spawned({ agent = SHELL, killed = false, work = false }: Arranged) {
+  return async (place: Place, subject: Subject): Promise<Subject> => {
+    const { ao, repository } = place;
+    const session = await ao.json(sessionSchema, ["spawn", "--branch", subject.branch, ...agent], {
+      cwd: repository,
+    });
+    if (work) addWork(place, session.id);
+    if (killed) {
+      const { exitCode } = await ao.run(["kill", session.id, ...(work ? ["--keep-worktree"] : [])]);
+      expect(exitCode).toBe(0);
+    }
+    return { ...subject, id: session.id };
+  };
+}
+
+function rowsOf({ rows }: Everything, { branch }: Subject) {
+  return rows.filter(({ metadata }) => metadata.branch === branch);
+}
+
+function expectLive(place: Place, subject: Subject, { last, all }: { last: Result; all: Everything }): void {
+  expect(last).toMatchObject({ exitCode: 0, stderr: "" });
+  const live = rowsOf(all, subject).filter(({ lifecycle }) => !isTerminal(lifecycle));
+  expect(live).toHaveLength(1);
+  expect(sessionSchema.parse(JSON.parse(last.stdout)).id).toBe(live[0]?.id);
+  expect(existsSync(worktreeOf(place, live[0]?.id ?? ""))).toBe(true);
+}
+
+function expectFreed(place: Place, subject: Subject, { last, all }: { last: Result; all: Everything }): void {
+  expect(last).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(rowsOf(all, subject).map(({ lifecycle }) => isTerminal(lifecycle))).toEqual([true]);
+  expect(existsSync(worktreeOf(place, subject.id ?? ""))).toBe(false);
+  expect(git(place.repository, "rev-parse", subject.branch)).toBe(git(place.repository, "rev-parse", "main"));
+}
+
+function expectKept(place: Place, subject: Subject, all: Everything): void {
+  expect(rowsOf(all, subject).map(({ lifecycle }) => isTerminal(lifecycle))).toEqual([true]);
+  expect(workOf(place, subject.id ?? "")).toBe(WORK);
+}
+
+const ofSession = (command: string, { id, requestId }: Subject, ...more: readonly string[]) => [
+  ...[command, id ?? "", "--request-id", requestId, "--json"],
+  ...more,
+];
+const spawnArgv =
+  (agent: readonly string[]) =>
+  ({ branch, requestId }: Subject) => [
+    ...["spawn", "--branch", branch, "--request-id", requestId, "--json"],
+    ...agent,
+  ];
+const nothing = async (_place: Place, subject: Subject) => subject;
+
+export const CRASH_SCENARIOS: readonly CrashScenario[] = [
+  { name: "spawn", arrange: nothing, argv: spawnArgv(SHELL), check: expectLive },
+  {
+    name: "spawn of the embedded agent with a prompt on a branch that exists",
+    async arrange({ repository }, subject) {
+      const branch = `kept/${subject.branch}`;
+      const commit = git(repository, "commit-tree", "-p", "main", "-m", KEPT, "main^{tree}");
+      git(repository, "branch", branch, commit);
+      return { ...subject, branch };
+    },
+    argv: spawnArgv(["--prompt", "hello"]),
+    check(place, subject, end) {
+      expectLive(place, subject, end);
+      expect(git(place.repository, "log", "-1", "--format=%s", subject.branch)).toBe(KEPT);
+    },
+  },
+  {
+    name: "kill",
+    arrange: spawned({}),
+    argv: (subject) => ofSession("kill", subject),
+    check: expectFreed,
+  },
+  {
+    name: "kill of a session with work in its worktree",
+    arrange: spawned({ work: true }),
+    argv: (subject) => ofSession("kill", subject),
+    check(place, subject, { last, all }) {
+      expect(last).toMatchObject({ exitCode: 4, stdout: "" });
+      expect(last.stderr).toContain('"workspace_dirty"');
+      expectKept(place, subject, all);
+    },
+  },
+  {
+    name: "restore of a freed session with its conversation",
+    arrange: spawned({ agent: [], killed: true }),
+    argv: (subject) => ofSession("restore", subject),
+    check: expectLive,
+  },
+  {
+    name: "restore of a session with work in its worktree",
+    arrange: spawned({ killed: true, work: true }),
+    argv: (subject) => ofSession("restore", subject, "--fresh"),
+    check(place, subject, end) {
+      expectLive(place, subject, end);
+      expect(workOf(place, subject.id ?? "")).toBe(WORK);
+    },
+  },
+  {
+    name: "cleanup, with work in the worktree of another session",
+    async arrange(place, subject) {
+      const dirty = `${subject.branch}-dirty`;
+      await spawned({ killed: true, work: true })(place, { ...subject, branch: dirty });
+      const arranged = await spawned({})(place, subject);
+      expect((await place.ao.run(["kill", arranged.id ?? "", "--keep-worktree"])).exitCode).toBe(0);
+      return arranged;
+    },
+    argv: () => ["cleanup", "--all-projects", "--json"],
+    check(place, subject, { last, all }) {
+      expectFreed(place, subject, { last, all });
+      const [dirty] = rowsOf(all, { ...subject, branch: `${subject.branch}-dirty` });
+      const { skipped } = cleanupSchema.parse(JSON.parse(last.stdout));
+      expect(skipped).toContainEqual(expect.objectContaining({ id: dirty?.id, reason: "untracked" }));
+      expect(workOf(place, dirty?.id ?? "")).toBe(WORK);
+    },
+  },
+];

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { boundariesOf, crashAndRecover } from "./crash-run.ts";
+import { aPlace, CRASH_SCENARIOS } from "./crash-scenarios.ts";
+import { inLanes, tell } from "./every-boundary.ts";
+import { randomNumbers } from "./random-numbers.ts";
+
+const SEEDS = Number(process.env["AO_CRASH_SEEDS"] ?? 20);
+const FIRST_SEED = Number(process.env["AO_CRASH_FIRST_SEED"] ?? 1);
+/** No recovery has more boundaries; the second kill of one that has fewer comes to nothing. */
+const MOST_IN_RECOVERY = 12;
+
+test(`two SIGKILLs in a row, the second inside recovery, leave nothing half done (${SEEDS} seeds)`, async () => {
+  const place = await aPlace();
+  const counts = new Map<string, number>();
+  for (const scenario of CRASH_SCENARIOS) {
+    counts.set(scenario.name, (await boundariesOf(place, scenario)).length);
+  }
+  const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
+  let twice = 0;
+  await inLanes(
+    seeds,
+    async (where, seed) => {
+      const below = randomNumbers(seed);
+      const scenario = CRASH_SCENARIOS[below(CRASH_SCENARIOS.length)];
+      if (scenario === undefined) throw new Error("no scenario");
+      const at = 1 + below(counts.get(scenario.name) ?? 0);
+      const again = [1 + below(MOST_IN_RECOVERY)];
+      const deaths = await crashAndRecover(where, scenario, { at, again }).catch((error: unknown) => {
+        throw new Error(`seed ${seed}`, { cause: error });
+      });
+      if (deaths.length > 1) twice += 1;
+    },
+    place,
+  );
+  tell(`${SEEDS} seeds, killed a second time inside recovery in ${twice} of them`);
+  expect(twice).toBeGreaterThan(0);
+});

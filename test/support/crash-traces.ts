@@ -1,0 +1,105 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { sqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { isTerminal } from "../../src/domain/lifecycle.ts";
+import type { Operation } from "../../src/domain/operation.ts";
+import type { SessionRecord } from "../../src/domain/session.ts";
+import { type Ao, git } from "./ao.ts";
+
+/** All that commands could have left, read without asking `ao`. */
+export interface Everything {
+  readonly rows: readonly SessionRecord[];
+  readonly unfinished: readonly Operation[];
+  readonly lastSequence: number;
+  /** Of tmux, each with whether its agent is dead. */
+  readonly sessions: readonly string[];
+  /** Paths that git knows, the repository itself excepted. */
+  readonly worktrees: readonly string[];
+  /** Folders below the managed root, as paths. */
+  readonly folders: readonly string[];
+  readonly branches: readonly string[];
+  /** Private files of launches, as `<session>/<launch>`. */
+  readonly launches: readonly string[];
+  /** Locks of git and of ao that somebody holds, drafts, trash, and whatever else is on its way somewhere. */
+  readonly litter: readonly string[];
+}
+
+/** Reads everything there is in a sandbox with one repository. */
+function everythingIn(ao: Ao, repository: string): Everything {
+  const store = sqliteStore({ path: join(ao.dataDir, "ao.db") });
+  const panes = ao.tmux("list-panes", "-a", "-F", "#{session_name} #{pane_dead}");
+  const worktrees = git(repository, "worktree", "list", "--porcelain").split("\n");
+  try {
+    const { operations, unreadable } = store.operations.unfinished();
+    if (unreadable.length > 0) throw new Error(`unreadable operations: ${JSON.stringify(unreadable)}`);
+    return {
+      rows: store.sessions.list(),
+      unfinished: operations,
+      lastSequence: store.changes.last(),
+      sessions: panes.split("\n").filter(Boolean).sort(),
+      worktrees: worktrees
+        .filter((line) => line.startsWith("worktree "))
+        .map((line) => line.slice("worktree ".length))
+        .filter((path) => path !== repository)
+        .sort(),
+      folders: below(join(ao.dataDir, "worktrees"), 2),
+      branches: git(repository, "for-each-ref", "--format=%(refname)").split("\n").sort(),
+      launches: below(join(ao.dataDir, "launch"), 2).map((path) => path.split("/").slice(-2).join("/")),
+      litter: litterIn(ao, repository),
+    };
+  } finally {
+    store.sessions.close();
+  }
+}
+
+function below(folder: string, depth: number): readonly string[] {
+  if (depth === 0) return [folder];
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.flatMap((name) => below(join(folder, name), depth - 1)).sort();
+}
+
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+function litterIn({ dataDir, root }: Ao, repository: string): readonly string[] {
+  const gitDir = filesIn(join(repository, ".git"));
+  const known = [".trash"].flatMap((name) => filesIn(join(dataDir, "worktrees", name)));
+  return [
+    ...gitDir.filter((path) => /\.lock$|\/worktrees\/[^/]+\/locked$|\.new$/.test(path)),
+    ...filesIn(join(dataDir, "locks")).filter((path) => path.includes(".holder")),
+    ...filesIn(join(dataDir, "trash")),
+    ...filesIn(join(dataDir, "inbox", "tmp")),
+    ...filesIn(join(root, "tmp")),
+    ...known,
+  ].sort();
+}
+
+/**
+ * Nothing is there that nobody owns but branches below `kept/`, which are a person's own; nothing is missing
+ * that somebody does, and nothing is half done.
+ */
+export function expectSound(ao: Ao, repository: string): Everything {
+  const all = everythingIn(ao, repository);
+  const live = all.rows.filter(({ lifecycle }) => !isTerminal(lifecycle));
+  const standing = all.rows.filter(({ metadata }) => metadata.workspaceFreedAtMs === null);
+  const paths = standing.map(({ metadata }) => metadata.workspacePath).sort();
+  const branches = all.rows.map(({ metadata }) => `refs/heads/${metadata.branch}`);
+  expect(all.unfinished).toEqual([]);
+  expect(all.sessions).toEqual(live.map(({ id }) => `${id} 0`).sort());
+  expect(all.worktrees).toEqual(paths);
+  expect(all.folders).toEqual(paths);
+  const isOwn = (branch: string) => branch.startsWith("refs/heads/kept/");
+  expect(all.branches.filter((branch) => !isOwn(branch))).toEqual(
+    [...new Set(["refs/heads/main", ...branches.filter((branch) => !isOwn(branch))])].sort(),
+  );
+  const ofLive = new Set(live.map(({ id, metadata }) => `${id}/${metadata.launchId}`));
+  expect(all.launches.filter((launch) => !ofLive.has(launch))).toEqual([]);
+  expect(all.litter).toEqual([]);
+  return all;
+}
