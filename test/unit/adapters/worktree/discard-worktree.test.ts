@@ -6,9 +6,9 @@ import { systemProcessTable } from "../../../../src/adapters/processes/system-pr
 import type { SessionId } from "../../../../src/domain/ids.ts";
 import type { WorkspacePlan } from "../../../../src/ports/workspace.ts";
 import { gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
-import { operationId } from "../../../support/operations.ts";
 import { isRunning } from "../../../support/tmux-server.ts";
 import {
+  anOperationId,
   failure,
   gitDirOf,
   gitWrapper,
@@ -17,8 +17,8 @@ import {
   worktreeWorld,
 } from "./worktree-world.ts";
 
-const OPERATION = operationId(1);
-const OTHER = operationId(2);
+const OPERATION = anOperationId();
+const OTHER = anOperationId();
 
 /** A world, a plan of `app-1` in it, and what there was before. */
 async function planned(world: WorktreeWorld = worktreeWorld()) {

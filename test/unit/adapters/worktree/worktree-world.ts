@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -6,6 +7,7 @@ import { memoryProcessTable } from "../../../../src/adapters/memory/process-tabl
 import { type GitWorktreesOptions, gitWorktrees } from "../../../../src/adapters/worktree/git-worktrees.ts";
 import { type AoError, type AoErrorCode, isAoError } from "../../../../src/domain/errors.ts";
 import type { ProjectId, SessionId } from "../../../../src/domain/ids.ts";
+import { type OperationId, operationIdOfDigest } from "../../../../src/domain/operation.ts";
 import type { WorkspaceFinding } from "../../../../src/domain/workspace-finding.ts";
 import type { PostCreate, WorkspacePlan, WorkspaceSpec } from "../../../../src/ports/workspace.ts";
 import { GIT_ENV, gitIn, gitRepository, type TestRepository } from "../../../support/git-repository.ts";
@@ -59,6 +61,11 @@ export function worktreeWorld(
 }
 
 export type WorktreeWorld = ReturnType<typeof worktreeWorld>;
+
+/** An operation of nobody else: by its id the processes of this machine are found, other tests' as well. */
+export function anOperationId(): OperationId {
+  return operationIdOfDigest(randomUUID().replaceAll("-", ""));
+}
 
 /** Everything that a failed call could have left: compare it before and after. */
 export function traces({ repository, dataDir }: WorktreeWorld) {

@@ -1,0 +1,165 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
+import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
+import type { SessionId } from "../../../../src/domain/ids.ts";
+import type { WorkspaceSpec } from "../../../../src/ports/workspace.ts";
+import { GIT_ENV, gitRepository, writeIn } from "../../../support/git-repository.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+import { type WorktreeJob, worktreeProgram } from "./worktree-program.ts";
+import { anOperationId, filesBelow, gitWrapper, hook, traces, worktreeWorld } from "./worktree-world.ts";
+
+const OPERATION = anOperationId();
+const table = systemProcessTable();
+
+/** A world with a repository of some size, and processes that work in it and can be killed. */
+async function crashWorld(options: { readonly gitPath?: string } = {}) {
+  const repository = gitRepository();
+  for (let at = 0; at < 150; at += 1) writeIn(repository.path, `d${at % 9}/f${at}`, `${at}\n`.repeat(50));
+  repository.git("add", ".");
+  repository.git("commit", "-qm", "many");
+  // Nobody is in the worktrees here, and other tests' processes are none of this one's business.
+  const processes = { ...memoryProcessTable(), family: table.family, signal: table.signal };
+  const world = worktreeWorld(repository, { processes });
+  const start = await worktreeProgram(GIT_ENV);
+  const { managedRoot, trashDir } = world;
+  const startJob = (job: Pick<WorktreeJob, "method" | "spec" | "plan">) =>
+    start({ ...job, ...options, managedRoot, trashDir, locksDir: join(tempDir("ao-locks"), "locks") });
+  const wanted = world.spec({ operationId: OPERATION });
+  return { world, ...world, startJob, wanted };
+}
+
+describe("a create that was killed", () => {
+  test("at any moment is taken back whole, and can be done again", async () => {
+    const { world, workspace, wanted, startJob } = await crashWorld();
+    const before = traces(world);
+    let killed = 0;
+    for (let round = 0; round < 8; round += 1) {
+      const plan = await workspace.plan(wanted);
+      const making = startJob({ method: "create", spec: wanted, plan });
+      await making.begun;
+      await sleep(round * 20);
+      await making.kill();
+      if (!(await making.ended)) killed += 1;
+      await workspace.discard(wanted, plan);
+      expect(traces(world), `killed after ${round * 20} ms`).toEqual(before);
+      expect(existsSync(join(world.repository.path, ".git", "worktrees"))).toBe(false);
+    }
+    expect(killed).toBeGreaterThan(2);
+    await workspace.create(wanted, await workspace.plan(wanted));
+  }, 60_000);
+
+  test("with its git in the middle of the checkout leaves no git behind", async () => {
+    const { world, workspace, wanted, startJob, repository } = await crashWorld();
+    const reached = join(tempDir("ao-flag"), "reached");
+    hook(repository, "post-checkout", `: > '${reached}'; exec sleep 60`);
+    const before = traces(world);
+    const plan = await workspace.plan(wanted);
+    const making = startJob({ method: "create", spec: wanted, plan });
+    await expect.poll(() => existsSync(reached), { timeout: 10_000 }).toBe(true);
+    await making.kill();
+    expect(await running()).not.toEqual([]);
+    await workspace.discard(wanted, plan);
+    expect(await running()).toEqual([]);
+    expect(traces(world)).toEqual(before);
+  });
+
+  test("in a post-create command that starts others leaves none of them", async () => {
+    const { world, workspace, wanted, startJob } = await crashWorld();
+    const reached = join(tempDir("ao-flag"), "reached");
+    const commands = [`(setsid sleep 60 &) ; : > '${reached}'; sleep 60`];
+    const spec: WorkspaceSpec = { ...wanted, postCreate: { ...wanted.postCreate, commands } };
+    const before = traces(world);
+    const plan = await workspace.plan(spec);
+    const making = startJob({ method: "create", spec, plan });
+    await expect.poll(() => existsSync(reached), { timeout: 10_000 }).toBe(true);
+    await making.kill();
+    expect((await running()).length).toBeGreaterThan(1);
+    await workspace.discard(spec, plan);
+    expect(await running()).toEqual([]);
+    expect(traces(world)).toEqual(before);
+  });
+});
+
+test("a taking back that was killed at any moment is finished by the next one", async () => {
+  const { world, workspace, wanted, startJob } = await crashWorld();
+  const before = traces(world);
+  for (let round = 0; round < 6; round += 1) {
+    const plan = await workspace.plan(wanted);
+    await workspace.create(wanted, plan);
+    const taking = startJob({ method: "discard", spec: wanted, plan });
+    await taking.begun;
+    await sleep(round * 14);
+    await taking.kill();
+    await workspace.discard(wanted, plan);
+    await workspace.sweepTrash();
+    expect(traces(world), `killed after ${round * 14} ms`).toEqual(before);
+  }
+}, 60_000);
+
+describe("a destroy that was killed", () => {
+  /** A git that stops for ever at the first call that `pattern` fits, once the flag is there. */
+  const stoppingGit = (pattern: string) => {
+    const folder = tempDir("ao-stop");
+    const [flag, reached] = [join(folder, "flag"), join(folder, "reached")];
+    const gitPath = gitWrapper(
+      `case " $* " in ${pattern}) [ -e '${flag}' ] && { echo $$ > '${reached}.new'; mv '${reached}.new' '${reached}'; exec sleep 60; };; esac`,
+    );
+    return { gitPath, arm: () => writeFileSync(flag, ""), reached };
+  };
+
+  test.each([
+    ["before it was moved aside", '*" status "*', ["standing"]],
+    ["after it was moved aside", '*" --git-dir="*" status "*', ["held"]],
+    ["after it was judged, with its record left", '*" worktree remove "*', ["gone"]],
+  ])("%s is finished by the next one", async (_when, pattern, [where]) => {
+    const { gitPath, arm, reached } = stoppingGit(pattern);
+    const { world, workspace, wanted, startJob, trashDir } = await crashWorld({ gitPath });
+    const plan = await workspace.plan(wanted);
+    await workspace.create(wanted, plan);
+    arm();
+    const freeing = startJob({ method: "destroy", spec: wanted, plan });
+    await expect.poll(() => existsSync(reached), { timeout: 10_000 }).toBe(true);
+    await freeing.kill();
+    process.kill(Number(readFileSync(reached, "utf8")), "SIGKILL");
+    const trash = existsSync(trashDir) ? readdirSync(trashDir) : [];
+    const found = existsSync(wanted.path) ? "standing" : trash[0]?.split(".").at(-1);
+    expect(found).toBe(where);
+    await workspace.destroy(wanted);
+    await workspace.sweepTrash();
+    expect(filesBelow(world.dataDir).filter((name) => name.includes("app"))).toEqual([]);
+    expect(world.repository.worktrees()).toEqual([world.repository.path]);
+    expect(world.repository.branches()).toContain("feat/1");
+    expect(await workspace.restore(wanted)).toMatchObject({ branch: "feat/1" });
+  });
+
+  test("at any moment is finished by the next one, and no work is lost", async () => {
+    const { world, workspace, spec, startJob } = await crashWorld();
+    for (let round = 0; round < 6; round += 1) {
+      const one = spec({
+        operationId: OPERATION,
+        sessionId: `app-${round + 1}` as SessionId,
+        branch: `b/${round}`,
+      });
+      const plan = await workspace.plan(one);
+      await workspace.create(one, plan);
+      const freeing = startJob({ method: "destroy", spec: one, plan });
+      await freeing.begun;
+      await sleep(round * 14);
+      await freeing.kill();
+      expect(await workspace.inspect(one), `killed after ${round * 14} ms`).toEqual([]);
+      await workspace.destroy(one);
+    }
+    await workspace.sweepTrash();
+    expect(filesBelow(world.dataDir).filter((name) => name.includes("app"))).toEqual([]);
+    expect(world.repository.worktrees()).toEqual([world.repository.path]);
+  }, 60_000);
+});
+
+/** Pids of what runs for the operation. */
+async function running(): Promise<readonly number[]> {
+  const family = await table.family(null, { name: "AO_OPERATION_ID", value: OPERATION });
+  return family.map(({ pid }) => pid);
+}
