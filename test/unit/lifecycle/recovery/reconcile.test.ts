@@ -161,7 +161,12 @@ describe("a spawn whose process died", () => {
     expect(stateOf(world, "app-2")).toMatchObject({
       kind: "failed",
       error: { code: "interrupted" },
-      result: { left: [{ what: "worktree", where: "/data/worktrees/app/app-2" }] },
+      result: {
+        left: [
+          { what: "worktree", where: "/data/worktrees/app/app-2" },
+          { what: "branch", where: expect.stringContaining("feat/") },
+        ],
+      },
     });
   });
 
