@@ -2,7 +2,13 @@ import { AoError } from "../../domain/errors.ts";
 import type { ProjectId, SessionId } from "../../domain/ids.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
-import type { WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+import type {
+  CreatedWorkspace,
+  MarkedWorkspace,
+  WorkspacePlan,
+  WorkspaceRef,
+  WorkspaceSpec,
+} from "../../ports/workspace.ts";
 
 /** One workspace that is there. */
 export interface Place {
@@ -34,6 +40,7 @@ export interface WorkspaceState {
 }
 
 export const BASE_COMMIT = "0".repeat(40);
+const CREATED_AT_MS = 1_700_000_000_000;
 
 export function branchesOf(state: WorkspaceState, repositoryPath: string): Map<string, Branch> {
   const known = state.branches.get(repositoryPath) ?? new Map<string, Branch>();
@@ -122,6 +129,34 @@ export function refuseStranger(there: Place, ref: WorkspaceRef): void {
 export function refuseOther(there: Place, ref: WorkspaceRef, { operationId }: WorkspacePlan): void {
   if (there.sessionId === ref.sessionId && there.operationId === operationId) return;
   throw unsafe(ref, `operation ${operationId} of ${ref.sessionId} did not make it`);
+}
+
+/** What a plan comes to once it is carried out. */
+export function created(plan: WorkspacePlan): CreatedWorkspace {
+  const { path, branch, branchExists, baseRef, baseCommit, warnings } = plan;
+  return { path, branch, branchCreated: !branchExists, baseRef, baseCommit, warnings };
+}
+
+/** What a restore finds where a workspace stands. */
+export function asItStands(
+  state: WorkspaceState,
+  { place, spec }: { readonly place: Place; readonly spec: WorkspaceSpec },
+): CreatedWorkspace {
+  const { path } = spec;
+  const branch = place.branch ?? spec.branch;
+  const baseCommit = branchesOf(state, spec.repositoryPath).get(branch)?.commit ?? BASE_COMMIT;
+  return { path, branch, branchCreated: false, baseRef: branch, baseCommit, warnings: [] };
+}
+
+/** How a place is listed by its mark. */
+export function markedAt(path: string, place: Place): MarkedWorkspace {
+  const { projectId, sessionId, repositoryPath, operationId, halfMade } = place;
+  return {
+    ref: { projectId, sessionId, repositoryPath, path },
+    operationId,
+    createdAtMs: halfMade ? null : CREATED_AT_MS,
+    flaw: halfMade ? "its making was broken off" : null,
+  };
 }
 
 function refuseBadBranch(branch: string): void {

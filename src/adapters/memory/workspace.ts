@@ -1,19 +1,14 @@
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
-import type {
-  CreatedWorkspace,
-  MarkedWorkspace,
-  Workspace,
-  WorkspacePlan,
-  WorkspaceRef,
-  WorkspaceSpec,
-} from "../../ports/workspace.ts";
+import type { Workspace, WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
 import {
+  asItStands,
   BASE_COMMIT,
   branchesOf,
+  created,
   findings,
   free,
-  type Place,
+  markedAt,
   planFromBranch,
   planNew,
   refuseOther,
@@ -72,7 +67,6 @@ const UNTRACKED: WorkspaceFinding = {
 };
 
 const LATER_COMMIT = "1".repeat(40);
-const CREATED_AT_MS = 1_700_000_000_000;
 
 const TOOL: ToolCheck = { kind: "ok", version: "2.39.5", path: "/usr/bin/git" };
 
@@ -224,29 +218,4 @@ function enter(world: World, method: Method, ref: WorkspaceRef): void {
   world.log.push(`workspace.${method} ${ref.sessionId}`);
   failAt(world, method);
   refuseOutside(world.state, ref);
-}
-
-function created(plan: WorkspacePlan): CreatedWorkspace {
-  const { path, branch, branchExists, baseRef, baseCommit, warnings } = plan;
-  return { path, branch, branchCreated: !branchExists, baseRef, baseCommit, warnings };
-}
-
-function asItStands(
-  state: WorkspaceState,
-  { place, spec }: { readonly place: Place; readonly spec: WorkspaceSpec },
-): CreatedWorkspace {
-  const { path } = spec;
-  const branch = place.branch ?? spec.branch;
-  const baseCommit = branchesOf(state, spec.repositoryPath).get(branch)?.commit ?? BASE_COMMIT;
-  return { path, branch, branchCreated: false, baseRef: branch, baseCommit, warnings: [] };
-}
-
-function markedAt(path: string, place: Place): MarkedWorkspace {
-  const { projectId, sessionId, repositoryPath, operationId, halfMade } = place;
-  return {
-    ref: { projectId, sessionId, repositoryPath, path },
-    operationId,
-    createdAtMs: halfMade ? null : CREATED_AT_MS,
-    flaw: halfMade ? "its making was broken off" : null,
-  };
 }
