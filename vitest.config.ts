@@ -4,8 +4,10 @@ import { summaryReporter } from "./test/support/summary-reporter.ts";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Most tests wait for git, tmux or a process: more files than processors keep a small machine busy.
+    maxWorkers: 3,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ["default", summaryReporter()],
   },
 });
