@@ -40,7 +40,8 @@ export interface NewSession {
  * Starts the launch script in a new detached session, and the server with `ao`'s own configuration when
  * there is none; prints its pane as `listPanesArgs` does.
  *
- * Session, launch and owner are options of the tmux session, by which it is known later; the launch id is in
+ * Session, launch and owner are options of the tmux session, by which it is known later, and its one pane is
+ * marked as the agent's, to be told from those that a person opens beside it; the launch id is in
  * the environment of all its windows as well, by which their processes are known. Nothing here comes from a
  * user but the path: `-c` is a format, so a path with `#` is left out; the script goes there itself.
  */
@@ -56,6 +57,7 @@ export function newSessionArgs(session: NewSession): string[] {
     ...["set-option", "-t", target, "@ao_session_id", sessionId, THEN],
     ...["set-option", "-t", target, "@ao_launch_id", launchId, THEN],
     ...["set-option", "-t", target, "@ao_owner", owner, THEN],
+    ...["set-option", "-p", "-t", target, "@ao_pane", "agent", THEN],
     ...["list-panes", "-t", target, "-F", PANE_FORMAT, THEN, "display-message", "-p", SERVER_FORMAT],
   ];
 }

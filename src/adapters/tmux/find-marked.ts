@@ -22,7 +22,7 @@ export async function findMarked(deps: FindDeps): Promise<readonly MarkedRuntime
     case "failed":
       throw unavailable(answer.cause);
     case "panes": {
-      const panes = agentPanes(answer.panes, deps.owner);
+      const panes = onePaneEach(answer.panes, deps.owner);
       const server = panes.length === 0 ? undefined : await deps.processes.identify(answer.serverPid);
       if (server === undefined) return [];
       const found = await Promise.all(panes.map((pane) => markedRuntime(deps, pane, server)));
@@ -60,17 +60,14 @@ async function hasEnded({ processes }: RecordedServerDeps, server: ProcessIdenti
   return fact?.kind === "dead";
 }
 
-/** The agent's own pane of each session of ours: the first one; a person may have split its window. Pure. */
-function agentPanes(panes: readonly PaneRow[], owner: string): readonly PaneRow[] {
-  const first = new Map<string, PaneRow>();
-  for (const pane of panes) {
-    const known = first.get(pane.sessionId);
-    if (known === undefined || paneNumber(pane) < paneNumber(known)) first.set(pane.sessionId, pane);
+/** One pane of each session of ours: the agent's own, or any of a person's when that is closed. Pure. */
+function onePaneEach(panes: readonly PaneRow[], owner: string): readonly PaneRow[] {
+  const chosen = new Map<string, PaneRow>();
+  for (const pane of panes.filter((one) => one.owner === owner)) {
+    if (pane.isAgents || !chosen.has(pane.sessionId)) chosen.set(pane.sessionId, pane);
   }
-  return [...first.values()].filter((pane) => pane.owner === owner);
+  return [...chosen.values()];
 }
-
-const paneNumber = ({ paneId }: PaneRow): number => Number(paneId.slice(1));
 
 async function markedRuntime(
   { processes, socketPath }: FindDeps,
@@ -80,7 +77,8 @@ async function markedRuntime(
   const sessionId = parseSessionId(pane.aoSessionId);
   const launchId = parseLaunchId(pane.launchId);
   if (sessionId === undefined || launchId === undefined) return undefined;
-  const process = pane.dead ? null : ((await processes.identify(pane.panePid)) ?? null);
+  const isRunning = pane.isAgents && !pane.dead;
+  const process = isRunning ? ((await processes.identify(pane.panePid)) ?? null) : null;
   const handle = { name: "tmux", id: pane.sessionId, paneId: pane.paneId, socketPath, server };
   return { sessionId, launchId, handle, process, createdAtMs: pane.createdAtMs };
 }

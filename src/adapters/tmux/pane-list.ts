@@ -19,6 +19,8 @@ export interface PaneRow {
   readonly aoSessionId: string;
   /** Tells the data directory that it belongs to. */
   readonly owner: string;
+  /** It is the agent's own, not one that a person opened in its session. */
+  readonly isAgents: boolean;
 }
 
 export interface PaneList {
@@ -47,6 +49,7 @@ const FIELDS = [
   "@ao_launch_id",
   "@ao_session_id",
   "@ao_owner",
+  "@ao_pane",
 ];
 
 const SERVER_LINE = "ao-server";
@@ -72,7 +75,7 @@ function wholeNumber(text: string | undefined): number | null {
 function parsePane(line: string): PaneRow | undefined {
   const fields = line.split("\t");
   const [sessionId, paneId, server, pane, dead, status, signal, activity, inputOff, ...marks] = fields;
-  const [created, launchId, aoSessionId, owner] = marks;
+  const [created, launchId, aoSessionId, owner, paneMark] = marks;
   const serverPid = wholeNumber(server);
   const panePid = wholeNumber(pane);
   const isWhole = fields.length === FIELDS.length && sessionId !== undefined && paneId !== undefined;
@@ -92,6 +95,7 @@ function parsePane(line: string): PaneRow | undefined {
     launchId: launchId ?? "",
     aoSessionId: aoSessionId ?? "",
     owner: owner ?? "",
+    isAgents: paneMark === "agent",
   };
 }
 

@@ -45,10 +45,11 @@ describe("newSessionArgs", () => {
       ...["-e", "AO_LAUNCH_ID=launch-1", "-c", "/work/app-1"],
       ...["--", "/bin/sh", "/data/launch/app-1/launch.sh"],
     ]);
-    expect(then.slice(0, 3)).toEqual([
+    expect(then.slice(0, 4)).toEqual([
       ["set-option", "-t", "=app-1:", "@ao_session_id", "app-1"],
       ["set-option", "-t", "=app-1:", "@ao_launch_id", "launch-1"],
       ["set-option", "-t", "=app-1:", "@ao_owner", "abcd"],
+      ["set-option", "-p", "-t", "=app-1:", "@ao_pane", "agent"],
     ]);
   });
 

@@ -62,6 +62,17 @@ test("the agent's own pane is found, also when a person split its window and clo
   expect(found).toMatchObject({ handle: target.handle, process: target.process });
 });
 
+test("a session of which only a person's pane is left has no agent, and is ended whole", async () => {
+  const { server, runtime, start } = open();
+  const target = await start();
+  server.tmux("new-window", "-d", "-t", `${target.handle.id}:`, "sleep 60");
+  server.tmux("kill-pane", "-t", target.handle.paneId);
+  const found = await runtime.find(target.sessionId, target.launchId);
+  expect(found).toMatchObject({ sessionId: target.sessionId, process: null });
+  if (found !== undefined) await runtime.destroy(found);
+  expect(server.hasSession(target.sessionId)).toBe(false);
+});
+
 describe("a server whose socket is gone", () => {
   test("is not told to listen again by a search for all, which is no answer", async () => {
     const { server, runtime, start } = open();

@@ -31,6 +31,7 @@ function aPane(patch: Partial<PaneRow> = {}): PaneRow {
     launchId: "launch-1",
     aoSessionId: "app-1",
     owner: "abcd",
+    isAgents: true,
     ...patch,
   };
 }

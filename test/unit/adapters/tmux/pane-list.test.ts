@@ -18,49 +18,50 @@ const alive: PaneRow = {
   launchId: "launch-1",
   aoSessionId: "app-1",
   owner: "abcd",
+  isAgents: true,
 };
 
 describe("parsePaneList", () => {
   test.each<[string, string, Partial<PaneRow>]>([
-    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd", {}],
+    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent", {}],
     [
       "exited with 7",
-      "$3\t%4\t4711\t5000\t1\t7\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t1\t7\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, exitStatus: 7 },
     ],
     [
       "exited with 0",
-      "$3\t%4\t4711\t5000\t1\t0\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t1\t0\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, exitStatus: 0 },
     ],
     [
       "killed, by number",
-      "$3\t%4\t4711\t5000\t1\t\t9\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t1\t\t9\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, signal: "SIGKILL" },
     ],
     [
       "killed, by name",
-      "$3\t%4\t4711\t5000\t1\t\tkill\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t1\t\tkill\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, signal: "SIGKILL" },
     ],
     [
       "killed, status unknown yet",
-      "$3\t%4\t4711\t5000\t1\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t1\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true },
     ],
     [
       "closed to input",
-      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t1\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t1\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { inputOff: true },
     ],
     [
       "somebody else's",
-      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\t\t\t",
-      { launchId: "", aoSessionId: "", owner: "" },
+      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\t\t\t\t",
+      { launchId: "", aoSessionId: "", owner: "", isAgents: false },
     ],
     [
       "silent so far",
-      "$3\t%4\t4711\t5000\t0\t\t\t\t0\t1600000000\tlaunch-1\tapp-1\tabcd",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { lastOutputAtMs: null },
     ],
   ])("a pane that is %s", (_name, line, patch) => {
@@ -75,7 +76,7 @@ describe("parsePaneList", () => {
     expect(parsePaneList(END)?.panes).toEqual([]);
   });
 
-  const line = "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\n";
+  const line = "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent\n";
   test.each([
     ["nothing", ""],
     ["no end", line],
