@@ -6,8 +6,10 @@ import { systemProcessTable } from "../../src/adapters/processes/system-process-
 import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { aRuntimeSpec, isRunning, pidsWith, tmuxServer } from "../support/tmux-server.ts";
+import { aRuntimeSpec, pidsWith, tmuxServer } from "../support/tmux-server.ts";
 import { type AgentPlan, type RuntimeWorld, runtimeContract } from "./runtime.contract.ts";
+
+const processes = systemProcessTable();
 
 function memoryWorld(): RuntimeWorld {
   const plans = new Map<string, AgentPlan>();
@@ -44,7 +46,7 @@ function tmuxWorld(): RuntimeWorld {
     runtime: tmuxRuntime({
       socketPath: server.socketPath,
       stateDir: tempDir("ao-state"),
-      processes: systemProcessTable(),
+      processes,
     }),
     nowhere: join(tempDir(), "nowhere"),
     spec({ says = [], exitsWith }, patch = {}) {
@@ -72,8 +74,10 @@ function tmuxWorld(): RuntimeWorld {
 
 /** Ends a server that cannot be ended over its socket, and the agents with it. */
 function endWithTest(pid: string): void {
-  onTestFinished(() => {
-    if (isRunning(Number(pid))) process.kill(Number(pid), "SIGTERM");
+  const server = processes.identify(Number(pid));
+  onTestFinished(async () => {
+    const identity = await server;
+    if (identity !== undefined) await processes.signal(identity, "SIGTERM");
   });
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
 import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
@@ -310,7 +310,8 @@ describe("a start that fails", () => {
   test("does not take a server that lost its socket meanwhile for none", async () => {
     const { runtime, server, again } = open();
     const first = aRuntimeSpec();
-    const { process: agent } = await runtime.create(first);
+    const { process: agent, handle } = await runtime.create(first);
+    onTestFinished(() => processes.signal(handle.server, "SIGKILL"));
     const script = 'case "$*" in *new-session*) "$real" "$@"; rm "$3"; exit 1;; esac; exec "$real" "$@"';
     const spec = aRuntimeSpec();
     const failing = again({ tmuxPath: fakeTmux(script) }).create(spec);

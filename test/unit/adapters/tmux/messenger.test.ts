@@ -11,7 +11,7 @@ import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import type { MessageTarget } from "../../../../src/ports/messenger.ts";
 import { cookedAgent, rawAgent, type StubAgent } from "../../../support/stub-agents.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { aRuntimeSpec, fakeTmux, isRunning, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
+import { aRuntimeSpec, fakeTmux, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
 
 const processes = systemProcessTable();
 const START = "\x1b[200~";
@@ -60,10 +60,7 @@ test("a message reaches an agent whose server lost its socket", async () => {
   const { server, start, send } = open();
   const agent = rawAgent();
   const target = await start(agent);
-  const pid = server.tmux("display-message", "-p", "#{pid}");
-  onTestFinished(() => {
-    if (isRunning(Number(pid))) process.kill(Number(pid), "SIGTERM");
-  });
+  onTestFinished(() => processes.signal(target.handle.server, "SIGTERM"));
   rmSync(server.socketPath);
   expect(await send(target, "hello")).toEqual({ state: "unconfirmed" });
   await heard(agent).toContain("hello");
