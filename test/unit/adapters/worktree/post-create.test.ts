@@ -61,7 +61,7 @@ describe("symlinks and copies", () => {
     symlinkSync("/elsewhere", join(path, "node_modules"));
     expect(itemsByKind(await workspace.inspect(spec()))).toEqual({
       untracked: ["local/new.sh", "local/run.sh"],
-      ignored: [".env"],
+      ignored: [".env", "node_modules"],
     });
   });
 
