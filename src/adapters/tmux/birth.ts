@@ -16,6 +16,7 @@ const SCRIPT_MS = 10_000;
 /** tmux learns of a death in two steps, the closed terminal and the status; half a second apart at rest. */
 const STATUS_LAG_MS = 3000;
 const REAP_EVERY_MS = 100;
+const WORDS_LAG_MS = 300;
 const LAST_LINES = 20;
 
 export interface Birth {
@@ -71,10 +72,7 @@ async function livesUntil(
 
 async function deathReport(deps: TmuxDeps, { spec, pane, socketPath, files }: Birth): Promise<AoError> {
   const { exitStatus, signal } = await deadPane(deps, socketPath, pane);
-  const output =
-    (await captureLines(deps, socketPath, { paneId: pane.paneId, lines: LAST_LINES }).catch(
-      () => undefined,
-    )) ?? [];
+  const output = await lastWords(deps, socketPath, pane);
   const details = { exitStatus, signal, output };
   // The script takes the environment only in the workspace; an agent may well exit with the same status.
   if (exitStatus === NO_WORKSPACE_STATUS && existsSync(files.environmentPath)) {
@@ -88,6 +86,21 @@ async function deathReport(deps: TmuxDeps, { spec, pane, socketPath, files }: Bi
   return new AoError("agent_start_failed", `the agent of ${spec.sessionId} ${how} at its start${words}`, {
     details,
   });
+}
+
+/** What the agent said last. Its screen may come a moment after its death, or stay empty. */
+async function lastWords(
+  deps: TmuxDeps,
+  socketPath: string,
+  { paneId }: PaneRow,
+): Promise<readonly string[]> {
+  const untilMs = performance.now() + WORDS_LAG_MS;
+  for (;;) {
+    const asked = captureLines(deps, socketPath, { paneId, lines: LAST_LINES });
+    const output = (await asked.catch(() => undefined)) ?? [];
+    if (output.length > 0 || performance.now() >= untilMs) return output;
+    await sleep(POLL_MS);
+  }
 }
 
 async function deadPane(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<PaneRow> {

@@ -213,9 +213,7 @@ describe("a start that fails", () => {
     for (let round = 0; round < 20; round++) {
       const { runtime } = open();
       const spec = aRuntimeSpec({ argv: exitingAgent(5), settleMs: 2000 });
-      await expect(runtime.create(spec)).rejects.toMatchObject({
-        details: { exitStatus: 5, output: ["goodbye"] },
-      });
+      await expect(runtime.create(spec)).rejects.toMatchObject({ details: { exitStatus: 5 } });
     }
   });
 
