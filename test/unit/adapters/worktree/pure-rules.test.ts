@@ -93,6 +93,7 @@ describe("classifyIgnored", () => {
     ["out/dev.sqlite3-wal", "precious"],
     [".env.production", "precious"],
     ["id_rsa", "precious"],
+    ["out/PROD.DB", "precious"],
     ["dist/id_map.js", "output"],
     ["Thumbs.db", "output"],
     ["a.pyc", "output"],
