@@ -27,12 +27,13 @@ export async function lostCommits(git: Git, gitDir: string, head: string | null)
 }
 
 /**
- * Commits of a repository inside the worktree, a submodule's for example, that none of its remotes has.
+ * Commits of a repository inside the worktree, a submodule's for example, that none of its remotes has. Its
+ * logs and tags go with it, so what only they hold counts.
  *
  * @throws AoError git_failed when git could not tell.
  */
 export async function localCommits(git: Git, where: GitLocation): Promise<readonly string[]> {
-  const args = ["rev-list", `--max-count=${MAX_COMMITS}`, "--all", "--not", "--remotes", "--tags"];
+  const args = ["rev-list", `--max-count=${MAX_COMMITS}`, "--all", "--reflog", "--not", "--remotes"];
   const result = await git.read(where, args);
   return outputOf(result, "list commits").split("\n").filter(Boolean);
 }

@@ -57,6 +57,29 @@ describe("other repositories inside", () => {
     ["a commit", (lib) => void gitIn(lib, "commit", "-qm", "x", "--allow-empty")],
     ["a stash", (lib) => stash(lib)],
     [
+      "a commit that an update left in its log alone",
+      (lib, path) => {
+        gitIn(lib, "commit", "-qm", "x", "--allow-empty");
+        gitIn(path, "submodule", "update", "-q");
+      },
+    ],
+    [
+      "a commit that only a tag of its own holds",
+      (lib, path) => {
+        gitIn(lib, "commit", "-qm", "x", "--allow-empty");
+        gitIn(lib, "tag", "v1");
+        gitIn(path, "submodule", "update", "-q");
+      },
+    ],
+    [
+      "a commit that a reset took from its branch",
+      (lib) => {
+        gitIn(lib, "switch", "-qc", "feat");
+        gitIn(lib, "commit", "-qm", "x", "--allow-empty");
+        gitIn(lib, "reset", "-q", "--hard", "HEAD~1");
+      },
+    ],
+    [
       "a commit that the repository has recorded",
       (lib, path) => {
         gitIn(lib, "commit", "-qm", "x", "--allow-empty");
