@@ -38,8 +38,9 @@ const OUTPUT_FILE = /\.(pyc|pyo|o|class|tsbuildinfo)$|^(\.DS_Store|Thumbs\.db)$/
 
 /** Environment files, databases with their journals, keys and key stores, SSH keys. */
 const PRECIOUS = [
-  /^\.env/i,
-  /\.(db|db3|sqlite|sqlite3|mdb)(-\w+)?$/i,
+  /^\.env|\.env$/i,
+  /^credentials/i,
+  /\.(db|db3|sqlite|sqlite3|mdb|duckdb|tfstate)([.-]\w+)?$/i,
   /\.(pem|key|p12|pfx|jks|keystore)$/i,
   /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/,
 ];

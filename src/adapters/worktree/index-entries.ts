@@ -28,13 +28,19 @@ export async function readIndex(git: Git, where: GitLocation): Promise<IndexRepo
   return parseIndex(outputOf(result, "read the index"));
 }
 
-/** Parses `git ls-files -s -v -z`. */
+/**
+ * Parses `git ls-files -s -v -z`.
+ *
+ * @throws Error on an entry of another form: then nothing may be concluded.
+ */
 export function parseIndex(text: string): IndexReport {
   const gitlinks: string[] = [];
   const hidden: HiddenEntry[] = [];
-  for (const entry of text.split("\0")) {
+  for (const entry of text.split("\0").filter((part) => part !== "")) {
     const [, tag, mode, oid, path] = /^(\S) (\d+) ([0-9a-f]+) \d\t(.*)$/s.exec(entry) ?? [];
-    if (tag === undefined || mode === undefined || oid === undefined || path === undefined) continue;
+    if (tag === undefined || mode === undefined || oid === undefined || path === undefined) {
+      throw new Error(`unknown index entry ${JSON.stringify(entry)}`);
+    }
     if (mode === "160000") gitlinks.push(path);
     else if (tag === "S" || tag !== tag.toUpperCase()) {
       hidden.push({ path, mode, oid, skipped: tag.toUpperCase() === "S" });
@@ -54,7 +60,7 @@ export async function hiddenChanges(
   for (const entry of hidden) {
     const file = await lstat(join(root, entry.path)).catch(() => undefined);
     if (file === undefined && entry.skipped) continue;
-    const isPlain = file?.isFile() === true && entry.mode !== "120000" && !/^"|\n/.test(entry.path);
+    const isPlain = file?.isFile() === true && entry.mode !== "120000" && !/^"|[\r\n]/.test(entry.path);
     (isPlain ? comparable : []).push(entry);
     if (!isPlain) changed.push(entry.path);
   }

@@ -31,7 +31,8 @@ const FIELDS_BEFORE_PATH: Readonly<Record<string, number>> = { "1": 8, "2": 9, u
  * Parses `git status --porcelain=v2 --branch -z --untracked-files=all` (git-status(1), "Porcelain Format
  * Version 2"; checked with 2.39.5).
  *
- * @throws Error on an entry of another kind: then nothing may be concluded.
+ * @throws Error on an entry of another kind, and without the header that git writes even when there is
+ *   nothing else to say: then nothing may be concluded.
  */
 export function parseStatus(text: string): StatusReport {
   const lists: Lists = {
@@ -44,6 +45,8 @@ export function parseStatus(text: string): StatusReport {
     ignored: [],
   };
   const entries = text.split("\0");
+  if (!entries.some((entry) => entry.startsWith("# branch.oid ")))
+    throw new Error("the status has no header");
   for (let at = 0; at < entries.length; at += 1) {
     const entry = entries[at] ?? "";
     readEntry(lists, entry);

@@ -17,6 +17,7 @@ const OID = "0123456789012345678901234567890123456789";
 const paths = fc.string({ minLength: 1, unit: "grapheme" }).filter((path) => !path.includes("\0"));
 
 describe("parseStatus", () => {
+  const HEADER = "# branch.oid (initial)\0";
   const ordinary = (xy: string, sub: string, path: string) =>
     `1 ${xy} ${sub} 100644 100644 100644 ${OID} ${OID} ${path}`;
 
@@ -52,24 +53,32 @@ describe("parseStatus", () => {
       nested: [],
       ignored: [],
     };
-    expect(parseStatus(`${entry}\0`)).toEqual({ ...nothing, ...expected });
+    expect(parseStatus(`${HEADER}${entry}\0`)).toEqual({ ...nothing, ...expected });
   });
 
   test("an unknown entry is an error: nothing may be concluded from it", () => {
-    expect(() => parseStatus("3 what\0")).toThrow("unknown status entry");
+    expect(() => parseStatus(`${HEADER}3 what\0`)).toThrow("unknown status entry");
+  });
+
+  test.each(["", "? a\0", "garbage"])("%j without git's header is an error, never a clean tree", (text) => {
+    expect(() => parseStatus(text)).toThrow("no header");
   });
 
   test("gives every path back as it was, in order", () => {
     fc.assert(
       fc.property(fc.array(paths), (all) => {
         const text = all.map((path) => `${ordinary(".M", "N...", path)}\0`).join("");
-        expect(parseStatus(text).changed).toEqual(all);
+        expect(parseStatus(HEADER + text).changed).toEqual(all);
       }),
     );
   });
 });
 
 describe("parseIndex", () => {
+  test("an unknown entry is an error: nothing may be concluded from it", () => {
+    expect(() => parseIndex("what\0")).toThrow("unknown index entry");
+  });
+
   test("gives links and hidden entries, whatever their paths", () => {
     fc.assert(
       fc.property(paths, (path) => {
@@ -94,6 +103,11 @@ describe("classifyIgnored", () => {
     [".env.production", "precious"],
     ["id_rsa", "precious"],
     ["out/PROD.DB", "precious"],
+    ["out/prod.env", "precious"],
+    ["build/credentials.json", "precious"],
+    ["build/terraform.tfstate.backup", "precious"],
+    ["out/x.duckdb", "precious"],
+    ["out/x.sqlite.bak", "precious"],
     ["dist/id_map.js", "output"],
     ["Thumbs.db", "output"],
     ["a.pyc", "output"],
