@@ -36,7 +36,7 @@ export async function scanIgnored(root: string, entries: readonly string[]): Pro
 async function scanFolder(scan: Scan, path: string): Promise<void> {
   if (scan.files.length >= MAX_FILES) return;
   const entries = await list(scan, path);
-  if (entries.some(({ name }) => name === ".git")) return void scan.nested.push(`${path}/`);
+  if (isRepository(entries)) return void scan.nested.push(`${path}/`);
   const isTool = classifyIgnored(`${path}/`) === "tool" || entries.some(({ name }) => name === "pyvenv.cfg");
   if (isTool) return scanPackages(scan, path, entries);
   for (const entry of entries) {
@@ -44,6 +44,12 @@ async function scanFolder(scan: Scan, path: string): Promise<void> {
     if (entry.isDirectory()) await scanFolder(scan, below);
     else keep(scan, below);
   }
+}
+
+/** With a `.git` in it, or bare (gitrepository-layout(5)). */
+function isRepository(entries: readonly Dirent[]): boolean {
+  const names = new Set(entries.map(({ name }) => name));
+  return names.has(".git") || ["HEAD", "objects", "refs"].every((name) => names.has(name));
 }
 
 function keep(scan: Scan, path: string): void {

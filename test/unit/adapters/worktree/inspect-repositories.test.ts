@@ -23,6 +23,12 @@ describe("other repositories inside", () => {
     },
   );
 
+  test("a bare repository in an ignored folder is found", async () => {
+    const { look, git } = await opened();
+    git("init", "-q", "--bare", "build/r.git");
+    expect(await look()).toEqual({ nested_repository: ["build/r.git/"] });
+  });
+
   test("one that is committed as a link is found", async () => {
     const { path, look, git } = await opened();
     gitRepository(join(path, "nested"));

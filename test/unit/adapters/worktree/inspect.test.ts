@@ -84,6 +84,17 @@ describe("files", () => {
     expect(await look()).toEqual({ changed: ["f.txt"] });
   });
 
+  test("a hidden change to a file whose name ends in a carriage return is found", async () => {
+    const { path, look, git } = await opened();
+    writeIn(path, "a", "x\n");
+    writeIn(path, "a\r", "x\n");
+    git("add", "a", "a\r");
+    git("commit", "-qm", "two names");
+    git("update-index", "--assume-unchanged", "a\r");
+    writeIn(path, "a\r", "work\n");
+    expect(await look()).toEqual({ changed: ["a\r"] });
+  });
+
   test("a sparse checkout leaves files out and that is no change", async () => {
     const { look, git } = await opened();
     git("sparse-checkout", "set", "--no-cone", "readme.md");
