@@ -29,6 +29,7 @@ import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
 import type { FaultPoint } from "./ports/fault-point.ts";
 import type { IdSource } from "./ports/ids.ts";
+import type { Inbox } from "./ports/inbox.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
 import type { Store } from "./ports/store.ts";
 
@@ -244,6 +245,12 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     },
     close: () => deps.store.close(),
   };
+}
+
+/** The inbox of the data directory, when that is there. No store is opened. */
+export function openInbox({ env, cwd }: Pick<OpenOptions, "env" | "cwd">): Inbox | undefined {
+  const directory = dataDirectory(env, cwd);
+  return directory.exists() ? fileInbox({ dir: dataLayout(directory.resolved()).inbox }) : undefined;
 }
 
 /** The JSON Schema of a configuration file. */

@@ -6,7 +6,10 @@ import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 
-const NOTHING: ReconcileResult = { observed: 0, transitions: [], operations: [], orphans: [], errors: [] };
+const NOTHING: ReconcileResult = {
+  ...{ observed: 0, transitions: [], operations: [], orphans: [] },
+  ...{ setAside: 0, errors: [] },
+};
 
 function linesOf({ observed, transitions, operations, orphans }: ReconcileResult): readonly string[] {
   return [

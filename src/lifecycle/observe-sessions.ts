@@ -38,7 +38,8 @@ export async function observeSessions(deps: ObserveDeps, ids?: readonly SessionI
 }
 
 /**
- * Saves what was gathered, all of one session in one write, then removes the events that are of no more use.
+ * Saves what was gathered, all of one session in one write, then removes the events that are of no more use and
+ * sets aside those that nobody will apply.
  * Saving the same events twice changes nothing, so those that a message under way may wait for stay a while.
  */
 export async function saveFacts(
@@ -47,8 +48,9 @@ export async function saveFacts(
 ): Promise<Pick<ObserveResult, "sessions" | "changed">> {
   const manager = lifecycleManager(deps);
   const saved = facts.records.map((record) => saveRecord(deps, facts, { record, manager }));
-  const spent = facts.records.flatMap((record) => spentEvents(deps, facts, record));
-  await deps.inbox.remove([...spent, ...strayEvents(deps, facts)]);
+  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(deps, facts, record)));
+  const late = facts.records.flatMap((record) => lateEvents(facts, record));
+  await deps.inbox.setAside([...late, ...strayEvents(deps, facts)]);
   return {
     sessions: saved.map(({ record }) => record),
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
@@ -78,13 +80,18 @@ function strayEvents({ store }: ObserveDeps, { events, takenAtMs }: Facts): read
 function spentEvents(deps: ObserveDeps, facts: Facts, record: SessionRecord): readonly string[] {
   const isOver = isTerminal(record.lifecycle);
   const confirms = deps.agents.get(record.metadata.agent)?.capabilities.receipts === true;
-  // A terminal session may be on its way back: what its next launch says is not lost then.
   const isSpent = (event: HookEvent) =>
-    isOfLaunch(event, record)
-      ? isOver || !confirms || isOlderThan(RECEIPT_KEPT_MS, event, facts.takenAtMs)
-      : !isOver;
+    isOver || !confirms || isOlderThan(RECEIPT_KEPT_MS, event, facts.takenAtMs);
   return eventsOf(facts, record)
-    .filter(isSpent)
+    .filter((event) => isOfLaunch(event, record) && isSpent(event))
+    .map(({ id }) => id);
+}
+
+/** Those of an older launch. A terminal session may be on its way back: what its next launch says waits. */
+function lateEvents(facts: Facts, record: SessionRecord): readonly string[] {
+  if (isTerminal(record.lifecycle)) return [];
+  return eventsOf(facts, record)
+    .filter((event) => !isOfLaunch(event, record))
     .map(({ id }) => id);
 }
 

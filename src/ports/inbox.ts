@@ -16,6 +16,21 @@ export interface Inbox {
    */
   remove(ids: readonly string[]): Promise<void>;
   /**
+   * Takes events that nobody will apply out of the way, and keeps them for a person to look at. Idempotent;
+   * unknown ids are no error.
+   *
+   * @throws AoError data_dir_unusable when one cannot be moved.
+   */
+  setAside(ids: readonly string[]): Promise<void>;
+  /**
+   * Sets aside whatever waits and is no event, and removes what can be of no more use: drafts whose writer
+   * stopped a day before `nowMs`, what was set aside 14 days before it. Idempotent.
+   *
+   * @returns how many lie aside now.
+   * @throws AoError data_dir_unusable when the inbox cannot be read or changed.
+   */
+  tidy(nowMs: number): Promise<number>;
+  /**
    * Leaves one event for a later read.
    *
    * @throws AoError usage when it could not be read back: a malformed name, a body over 8 MiB.

@@ -100,6 +100,28 @@ export function inboxContract(name: string, open: () => Inbox): void {
       expect(bodiesOf(await inbox.pending())).toEqual(["kept"]);
     });
 
+    test("what was set aside waits no more, once is as good as twice, and a tidy counts it", async () => {
+      const inbox = open();
+      await inbox.put(anEvent({ body: "kept" }));
+      await inbox.put(anEvent({ body: "late" }));
+      const [, late] = await inbox.pending();
+      const ids = [late?.id ?? "", "nosuch", "", ".", "..", "a\0b", "x".repeat(300)];
+      await inbox.setAside(ids);
+      await inbox.setAside(ids);
+      expect(bodiesOf(await inbox.pending())).toEqual(["kept"]);
+      expect(await inbox.tidy(Date.now())).toBe(1);
+      expect(await inbox.tidy(Date.now())).toBe(1);
+      expect(bodiesOf(await inbox.pending())).toEqual(["kept"]);
+    });
+
+    test("a tidy of an inbox that holds only events changes nothing", async () => {
+      const inbox = open();
+      expect(await inbox.tidy(Date.now())).toBe(0);
+      await inbox.put(anEvent());
+      expect(await inbox.tidy(Date.now())).toBe(0);
+      expect(await inbox.pending()).toHaveLength(1);
+    });
+
     test.each<[string, Partial<HookEvent>]>([
       ["a session id that is none", { sessionId: "../x" }],
       ["an empty launch id", { launchId: "" }],

@@ -140,6 +140,7 @@ export const reconcileSchema = z.strictObject({
       outcome: z.enum(["finished", "undone", "left"]),
     }),
   ),
+  setAside: z.int().min(0),
   orphans: z.array(
     z.strictObject({
       kind: z.enum(["runtime", "worktree"]),

@@ -1,23 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { formatEventFile, parseEventFile } from "./event-file.ts";
-import { readEvents } from "./read-events.ts";
+import { codeOf, makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
+import { readInbox } from "./read-events.ts";
 
 export interface FileInboxOptions {
   /** The folder that holds `tmp` and `new`; it need not be there. */
   readonly dir: string;
 }
 
-/** Codes of an unlink that found no file of that name: gone, impossible as a name, or a folder. */
-const NO_SUCH_FILE: readonly unknown[] = ["ENOENT", "ENAMETOOLONG", "EISDIR", "ERR_INVALID_ARG_VALUE"];
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
+const DAY_MS = 24 * 3_600_000;
+/** No hook takes a day to write its event. */
+const DRAFT_KEPT_MS = DAY_MS;
+const ASIDE_KEPT_MS = 14 * DAY_MS;
 
 function unusable(dir: string, doing: string, error: unknown): AoError {
   return new AoError("data_dir_unusable", `the inbox ${dir} could not be ${doing}: ${errorMessage(error)}`, {
@@ -39,21 +38,34 @@ function eventNames(): () => string {
 
 function pending(dir: string): readonly HookEvent[] {
   try {
-    return readEvents(join(dir, "new"));
+    return readInbox(join(dir, "new")).events;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw unusable(dir, "read", error);
   }
 }
 
-function remove(dir: string, id: string): void {
-  // An id is the name of a file, never a path that leads out of the folder.
-  if (id === "" || id === "." || id === ".." || id.includes("/")) return;
+function changing<Result>(dir: string, work: () => Result): Result {
   try {
-    unlinkSync(join(dir, "new", id));
+    return work();
   } catch (error) {
-    if (!NO_SUCH_FILE.includes(codeOf(error))) throw unusable(dir, "emptied", error);
+    throw unusable(dir, "changed", error);
   }
+}
+
+function setAside(dir: string, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const aside = join(dir, "aside");
+  makeFolders([aside]);
+  for (const id of ids) moveEntry(id, join(dir, "new"), aside);
+}
+
+function tidy(dir: string, nowMs: number): number {
+  const ready = join(dir, "new");
+  setAside(dir, namesIn(ready).length === 0 ? [] : readInbox(ready).malformed);
+  removeOlderThan(join(dir, "tmp"), nowMs - DRAFT_KEPT_MS);
+  removeOlderThan(join(dir, "aside"), nowMs - ASIDE_KEPT_MS);
+  return namesIn(join(dir, "aside")).length;
 }
 
 /** The bytes of an event, known to be read back as the same event. */
@@ -67,37 +79,41 @@ function bytesOf(event: Omit<HookEvent, "id">): Buffer {
   return bytes;
 }
 
-function discard(path: string): void {
+/** It was never read, and why it cannot be is what the caller reports. */
+function discard(dir: string, name: string): void {
   try {
-    unlinkSync(path);
+    removeFile(join(dir, "tmp"), name);
   } catch {
-    // It was never written, and why is what the caller reports.
+    // A later tidy removes it.
   }
 }
 
 function put(dir: string, name: string, bytes: Buffer): void {
   const draft = join(dir, "tmp", name);
   try {
-    for (const folder of ["tmp", "new"]) mkdirSync(join(dir, folder), { recursive: true, mode: 0o700 });
+    makeFolders([join(dir, "tmp"), join(dir, "new")]);
     writeFileSync(draft, bytes, { mode: 0o600, flag: "wx" });
     renameSync(draft, join(dir, "new", name));
   } catch (error) {
-    discard(draft);
+    discard(dir, name);
     throw unusable(dir, "written", error);
   }
 }
 
 /**
  * The inbox as a folder, one event a file, so that a hook needs no more than a shell: it writes into `tmp`
- * and renames into `new`. The name of the file is the event's id.
+ * and renames into `new`. The name of the file is the event's id. What nobody will apply lies in `aside`.
  */
 export function fileInbox({ dir }: FileInboxOptions): Inbox {
   const nextName = eventNames();
   return {
     pending: async () => pending(dir),
-    remove: async (ids) => {
-      for (const id of ids) remove(dir, id);
-    },
+    remove: async (ids) =>
+      changing(dir, () => {
+        for (const id of ids) removeFile(join(dir, "new"), id);
+      }),
+    setAside: async (ids) => changing(dir, () => setAside(dir, ids)),
+    tidy: async (nowMs) => changing(dir, () => tidy(dir, nowMs)),
     put: async (event) => put(dir, nextName(), bytesOf(event)),
   };
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from
 import { join } from "node:path";
 import type { HookEvent } from "../../domain/facts.ts";
 import { MAX_BODY_BYTES, MAX_HEAD_BYTES, parseEventFile } from "./event-file.ts";
+import { codeOf } from "./folders.ts";
 
 /** Never follows a link, never waits for the writer of a named pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -24,15 +25,17 @@ function readOpen(fd: number, id: string): HookEvent | undefined {
   return content && { ...content, id, atMs: content.atMs ?? Math.floor(stats.mtimeMs) };
 }
 
-/** The event in a file, or `undefined` when it is malformed, unreadable or gone by now. */
-function readEvent(directory: string, id: string): HookEvent | undefined {
+/** What an entry that cannot be opened as a file gives: a link, a socket. */
+const NO_FILE: readonly unknown[] = ["ELOOP", "ENXIO"];
+
+/** The event in a file; `unreadable` also when it is gone by now. One bad entry must not hide the others. */
+function readEvent(directory: string, id: string): HookEvent | "malformed" | "unreadable" {
   let fd: number | undefined;
   try {
     fd = openSync(join(directory, id), OPEN_FLAGS);
-    return readOpen(fd, id);
-  } catch {
-    // One bad file must not hide the others; it stays where it is.
-    return undefined;
+    return readOpen(fd, id) ?? "malformed";
+  } catch (error) {
+    return NO_FILE.includes(codeOf(error)) ? "malformed" : "unreadable";
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -43,13 +46,26 @@ function byTimeThenId(one: HookEvent, other: HookEvent): number {
   return one.id < other.id ? -1 : 1;
 }
 
+/** What lies in an inbox. */
+export interface InboxContent {
+  /** By time, then by id, which is the file's name. */
+  readonly events: readonly HookEvent[];
+  /** Names of entries that are no event; those that could not be read at all are left out. */
+  readonly malformed: readonly string[];
+}
+
 /**
- * Every well-formed event of a folder by time, then by id, which is the file's name.
+ * Everything in a folder of events.
  *
  * @throws Error when the folder itself cannot be read.
  */
-export function readEvents(directory: string): readonly HookEvent[] {
-  return readdirSync(directory)
-    .flatMap((name) => readEvent(directory, name) ?? [])
-    .sort(byTimeThenId);
+export function readInbox(directory: string): InboxContent {
+  const events: HookEvent[] = [];
+  const malformed: string[] = [];
+  for (const name of readdirSync(directory)) {
+    const event = readEvent(directory, name);
+    if (event === "malformed") malformed.push(name);
+    else if (event !== "unreadable") events.push(event);
+  }
+  return { events: events.sort(byTimeThenId), malformed };
 }

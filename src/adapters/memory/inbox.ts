@@ -18,9 +18,10 @@ function isWellFormed(event: Omit<HookEvent, "id">): boolean {
   );
 }
 
-/** An inbox that lives as long as the object. */
+/** An inbox that lives as long as the object, and holds nothing that is no event. */
 export function memoryInbox(): Inbox {
   const events = new Map<string, HookEvent>();
+  const aside = new Set<string>();
   let puts = 0;
   return {
     // A stable sort keeps the order of arrival among events of the same time.
@@ -28,6 +29,10 @@ export function memoryInbox(): Inbox {
     remove: async (ids) => {
       for (const id of ids) events.delete(id);
     },
+    setAside: async (ids) => {
+      for (const id of ids) if (events.delete(id)) aside.add(id);
+    },
+    tidy: async () => aside.size,
     put: async (event) => {
       if (!isWellFormed(event)) {
         throw new AoError("usage", `the hook event ${JSON.stringify(event.event)} is malformed or too large`);

@@ -30,4 +30,6 @@ export interface ReconcileResult extends Recovery {
   readonly observed: number;
   readonly transitions: readonly Transition[];
   readonly orphans: readonly Orphan[];
+  /** Hook events that nobody will apply, which lie aside in the inbox for a person to look at. */
+  readonly setAside: number;
 }

@@ -18,7 +18,7 @@ interface Observed {
 
 /**
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw,
- * takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
+ * tidies the inbox, takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
  * errors and stops nothing else. A second tick at once changes nothing.
  *
  * @throws AoError when the store cannot be used.
@@ -28,6 +28,9 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
   const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
     observe(deps),
   );
+  const tidied = await orError("inbox", { setAside: 0 }, async () => {
+    return { setAside: await deps.inbox.tidy(deps.clock.nowMs()), errors: [] };
+  });
   const undone = await orError<Omit<UndoneOrphans, "errors">>("orphans", { orphans: [] }, () =>
     undoOrphans(deps),
   );
@@ -40,7 +43,8 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
     transitions: seen.transitions,
     operations,
     orphans: undone.orphans,
-    errors: [...errors, ...seen.errors, ...undone.errors, ...swept.errors],
+    setAside: tidied.setAside,
+    errors: [...errors, ...seen.errors, ...tidied.errors, ...undone.errors, ...swept.errors],
   };
 }
 

@@ -69,6 +69,7 @@ describe("reconcile", () => {
       transitions: [],
       operations: [],
       orphans: [],
+      setAside: 0,
       errors: [],
     });
     expect(world.log).toEqual([]);

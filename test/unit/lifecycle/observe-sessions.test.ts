@@ -155,7 +155,7 @@ describe("an observation", () => {
     expect(await world.deps.inbox.pending()).toHaveLength(1);
   });
 
-  test("drops them a day later", async () => {
+  test("sets them aside a day later", async () => {
     const world = aWorld();
     const event = { launchId: "launch-1", agent: "memory", event: "active", body: "" };
     const now = world.clock.nowMs();
@@ -164,6 +164,7 @@ describe("an observation", () => {
     }
     await observeSessions(world.deps);
     expect((await world.deps.inbox.pending()).map((kept) => kept.sessionId)).toEqual(["app-1"]);
+    expect(await world.deps.inbox.tidy(now)).toBe(2);
   });
 
   test("keeps old events of a session with a row, though it was not asked for", async () => {
@@ -174,7 +175,7 @@ describe("an observation", () => {
     expect(await world.deps.inbox.pending()).toHaveLength(1);
   });
 
-  test("drops events of an older launch, unless the session may be on its way back", async () => {
+  test("sets aside events of an older launch, unless the session may be on its way back", async () => {
     const world = aWorld();
     await world.spawn();
     await world.hear(ID, "active", { launchId: "launch-next" });
@@ -184,6 +185,7 @@ describe("an observation", () => {
     await world.restore(ID);
     await observeSessions(world.deps);
     expect(await world.deps.inbox.pending()).toEqual([]);
+    expect(await world.deps.inbox.tidy(world.clock.nowMs())).toBe(1);
   });
 
   test("learns the conversation of an agent that names its own, not of one whose is pinned", async () => {

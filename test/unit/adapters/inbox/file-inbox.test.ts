@@ -99,6 +99,36 @@ describe("fileInbox", () => {
     expect(readdirSync(join(dir, "new"))).toEqual(before);
   });
 
+  test("a tidy sets aside what is no event, whatever it is, and counts it", async () => {
+    const { dir, drop } = aFolder();
+    drop("good", `${HEAD}\nbody`);
+    drop("empty", "");
+    drop("huge", `${HEAD}\n${"x".repeat(9 * 1024 * 1024)}`);
+    symlinkSync("nowhere", join(dir, "new", "dangling"));
+    mkdirSync(join(dir, "new", "folder"));
+    expect(spawnSync("sh", ["-c", 'mkfifo "$1"', "sh", join(dir, "new", "pipe")]).status).toBe(0);
+    const inbox = fileInbox({ dir });
+    expect(await inbox.tidy(Date.now())).toBe(5);
+    expect(readdirSync(join(dir, "new"))).toEqual(["good"]);
+    expect(readdirSync(join(dir, "aside")).sort()).toEqual(["dangling", "empty", "folder", "huge", "pipe"]);
+    expect(await inbox.tidy(Date.now())).toBe(5);
+  });
+
+  test("a tidy removes drafts after a day and what lies aside after 14, and no younger ones", async () => {
+    const { dir, drop } = aFolder();
+    drop("bad", "");
+    mkdirSync(join(dir, "tmp"));
+    writeFileSync(join(dir, "tmp", "draft"), "");
+    const inbox = fileInbox({ dir });
+    const dayMs = 24 * 3_600_000;
+    expect(await inbox.tidy(Date.now() + dayMs - 60_000)).toBe(1);
+    expect(readdirSync(join(dir, "tmp"))).toEqual(["draft"]);
+    expect(await inbox.tidy(Date.now() + dayMs + 60_000)).toBe(1);
+    expect(readdirSync(join(dir, "tmp"))).toEqual([]);
+    expect(await inbox.tidy(Date.now() + 14 * dayMs - 60_000)).toBe(1);
+    expect(await inbox.tidy(Date.now() + 14 * dayMs + 60_000)).toBe(0);
+  });
+
   test.each([
     ["a newline", "a\nb"],
     ["a leading hyphen", "-rf"],
@@ -120,7 +150,9 @@ describe("fileInbox", () => {
     const victim = join(dir, "victim");
     writeFileSync(victim, "kept");
     mkdirSync(join(dir, "new", "folder"));
-    await fileInbox({ dir }).remove(["../victim", victim, "folder", "folder/../../victim"]);
+    const paths = ["../victim", victim, "folder/../../victim"];
+    await fileInbox({ dir }).remove([...paths, "folder"]);
+    await fileInbox({ dir }).setAside(paths);
     expect(readFileSync(victim, "utf8")).toBe("kept");
     expect(existsSync(join(dir, "new", "folder"))).toBe(true);
   });
@@ -141,6 +173,8 @@ describe("fileInbox", () => {
     await expect(fileInbox({ dir }).pending()).rejects.toMatchObject(unusable);
     await expect(fileInbox({ dir }).put(anEvent())).rejects.toMatchObject(unusable);
     await expect(fileInbox({ dir }).remove(["x"])).rejects.toMatchObject(unusable);
+    await expect(fileInbox({ dir }).setAside(["x"])).rejects.toMatchObject(unusable);
+    await expect(fileInbox({ dir }).tidy(0)).rejects.toMatchObject(unusable);
   });
 
   test("a put that fails leaves nothing behind", async () => {

@@ -1,0 +1,63 @@
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+
+/** Codes of a call that found no file of that name: gone, impossible as a name, or a folder. */
+const NO_SUCH_FILE: readonly unknown[] = ["ENOENT", "ENAMETOOLONG", "EISDIR", "ERR_INVALID_ARG_VALUE"];
+
+/** The code of a failed call of Node, or `undefined`. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+function unlessGone(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!NO_SUCH_FILE.includes(codeOf(error))) throw error;
+  }
+}
+
+/** An id is the name of a file, never a path that leads out of the folder. */
+function isName(id: string): boolean {
+  return id !== "" && id !== "." && id !== ".." && !id.includes("/");
+}
+
+/** Makes folders that only their owner can read; those that are there stay as they are. */
+export function makeFolders(paths: readonly string[]): void {
+  for (const path of paths) mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** The names in a folder, none when it is not there. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Removes one file. One that is gone, a folder, and what is no name are no error. */
+export function removeFile(folder: string, name: string): void {
+  if (isName(name)) unlessGone(() => unlinkSync(join(folder, name)));
+}
+
+/** Moves an entry, whatever it is, over one of the same name; one that is gone is no error. */
+export function moveEntry(name: string, from: string, to: string): void {
+  if (!isName(name)) return;
+  unlessGone(() => {
+    if (lstatSync(join(from, name), { throwIfNoEntry: false }) === undefined) return;
+    rmSync(join(to, name), { recursive: true, force: true });
+    renameSync(join(from, name), join(to, name));
+  });
+}
+
+/** Removes every entry whose content last changed before a moment, in Unix milliseconds. Follows no link. */
+export function removeOlderThan(folder: string, beforeMs: number): void {
+  for (const name of namesIn(folder)) {
+    unlessGone(() => {
+      const path = join(folder, name);
+      if (lstatSync(path).ctimeMs < beforeMs) rmSync(path, { recursive: true, force: true });
+    });
+  }
+}
