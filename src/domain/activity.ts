@@ -11,11 +11,18 @@ export function isSticky(state: ActivityState | null): boolean {
   return state === "waiting_input" || state === "blocked";
 }
 
-/** Heard from within 60 s, or waiting for a person however long; never after it said that it exited. */
+/**
+ * Heard from within 60 s, or waiting for a person however long; never after it said that it exited. A time
+ * further ahead than that is from before the clock was set back, and says nothing of now.
+ */
 export function isRecentlyActive(activity: ActivityMemory, nowMs: number): boolean {
   if (activity.state === null || activity.state === "exited") return false;
   if (isSticky(activity.state)) return true;
-  return activity.lastActivityAtMs !== null && nowMs - activity.lastActivityAtMs <= RECENT_MS;
+  return activity.lastActivityAtMs !== null && isRecent(activity.lastActivityAtMs, nowMs);
+}
+
+function isRecent(atMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - atMs) <= RECENT_MS;
 }
 
 /** What a session is when its agent does this; `null` for an exit, as only a probe concludes death. */
@@ -41,7 +48,7 @@ export function sessionForActivity(state: ActivityState): SessionSubstate | null
 /**
  * What an agent without hooks does, as its terminal shows: output within the last 60 s is `active`, else
  * `idle`. The signal carries the time of the output, not of the look, so a quiet terminal gives the same
- * signal again. A terminal that tells no time gives one of confidence `null`, which changes nothing.
+ * signal again; one that lies further ahead is from before the clock was set back. A terminal that tells no time gives one of confidence `null`, which changes nothing.
  */
 export function activityFromOutput(
   lastOutputAtMs: number | null,
@@ -51,6 +58,6 @@ export function activityFromOutput(
   if (lastOutputAtMs === null) {
     return { state: "idle", confidence: "null", source: "runtime", atMs: nowMs, launchId };
   }
-  const state = nowMs - lastOutputAtMs <= RECENT_MS ? "active" : "idle";
+  const state = isRecent(lastOutputAtMs, nowMs) ? "active" : "idle";
   return { state, confidence: "valid", source: "runtime", atMs: lastOutputAtMs, launchId };
 }

@@ -28,14 +28,15 @@ export function normalizeEvidence(text: string): string {
  * Folds one doubtful look into the memory of its episode. Pure and total.
  *
  * Attempts grow while the evidence stays the same and restart at 1 when it moves; `startedAtMs` stays for
- * the whole episode. They stop growing at the limit, so that further equal looks change nothing.
+ * the whole episode, but that one which lies ahead began now: the clock was set back. Attempts stop growing at
+ * the limit, so that further equal looks change nothing.
  */
 export function decideDetecting(input: DetectingInput): {
   readonly memory: DetectingMemory;
   readonly session: SessionSubstate;
 } {
   const { memory, evidenceHash, nowMs, reason } = input;
-  const startedAtMs = memory?.startedAtMs ?? nowMs;
+  const startedAtMs = Math.min(memory?.startedAtMs ?? nowMs, nowMs);
   const attempts = memory?.evidenceHash === evidenceHash ? Math.min(memory.attempts + 1, MAX_ATTEMPTS) : 1;
   const isStuck = attempts >= MAX_ATTEMPTS || nowMs - startedAtMs >= MAX_AGE_MS;
   return {

@@ -72,10 +72,13 @@ function afterEvent(
   context: ObservationContext,
 ): SessionRecord {
   const { launchId, heard } = record.metadata;
-  if (event.launchId !== launchId || !isNewEvent(heard, event)) return record;
+  if (event.launchId !== launchId || !isNewEvent(heard, event, context.nowMs)) return record;
   const after = afterFacts(record, says, context);
   if (isTerminal(record.lifecycle)) return after;
-  return { ...after, metadata: { ...after.metadata, heard: afterHearing(heard, event, asks) } };
+  return {
+    ...after,
+    metadata: { ...after.metadata, heard: afterHearing(heard, event, { asks, nowMs: context.nowMs }) },
+  };
 }
 
 function afterLook(
@@ -89,7 +92,8 @@ function afterLook(
 }
 
 function afterSignal(record: SessionRecord, signal: ActivitySignal, nowMs: number): SessionRecord {
-  const lifecycle = applyActivitySignal(record.lifecycle, signal, record.metadata.launchId);
+  const { launchId } = record.metadata;
+  const lifecycle = applyActivitySignal(record.lifecycle, signal, { launchId, nowMs });
   return withLifecycle(record, lifecycle, nowMs);
 }
 

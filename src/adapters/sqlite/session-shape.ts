@@ -25,7 +25,7 @@ import {
   type SessionMetadata,
   type SessionRecord,
 } from "../../domain/session.ts";
-import { check, listOf, nullable, number, oneOf, parsedBy, shape, text } from "./shape.ts";
+import { check, listOf, nullable, number, oneOf, optional, parsedBy, shape, text } from "./shape.ts";
 
 const lifecycle = shape<CanonicalLifecycle>({
   version: check((value) => value === 1),
@@ -61,6 +61,7 @@ const heardEvents = shape<HeardEvents>({
   atMs: number,
   events: listOf(shape<HeardEvents["events"][number]>({ id: text, atMs: number })),
   asks: nullable(oneOf(ASKS)),
+  setBackFromMs: optional(number),
 });
 
 const metadata = shape<SessionMetadata>({

@@ -31,6 +31,11 @@ export function nullable(other: Check): Check {
   return (value) => (value === null ? null : other(value));
 }
 
+/** Left out, or what `other` says. */
+export function optional(other: Check): Check {
+  return (value) => (value === undefined ? null : other(value));
+}
+
 /** An array of which each item passes. */
 export function listOf(item: Check): Check {
   return check((value) => Array.isArray(value) && value.every((each) => item(each) === null));

@@ -50,8 +50,13 @@ describe("isRecentlyActive", () => {
     expect(heard("active", null)).toBe(false);
   });
 
-  test("an agent heard from after a clock went back counts: doubt is safer than death", () => {
-    expect(heard("active", T0_MS + 3_600_000)).toBe(true);
+  test("an agent heard from up to 60 s ahead counts: a clock may go back a little", () => {
+    expect(heard("active", T0_MS + 60_000)).toBe(true);
+  });
+
+  test("one heard from an hour ahead does not: that was before the clock was set back", () => {
+    expect(heard("active", T0_MS + 3_600_000)).toBe(false);
+    expect(heard("waiting_input", T0_MS + 3_600_000)).toBe(true);
   });
 });
 
@@ -79,6 +84,12 @@ describe("activityFromOutput", () => {
       confidence: "valid",
       atMs: T0_MS - 60_001,
     });
+  });
+
+  test("output of an hour ahead was before the clock was set back: idle since", () => {
+    const atMs = T0_MS + 3_600_000;
+    expect(activityFromOutput(atMs, T0_MS, LAUNCH)).toMatchObject({ state: "idle", atMs });
+    expect(activityFromOutput(T0_MS + 60_000, T0_MS, LAUNCH)).toMatchObject({ state: "active" });
   });
 
   test("a terminal that tells no time gives a signal that does not count", () => {

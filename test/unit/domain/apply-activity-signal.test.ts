@@ -15,9 +15,11 @@ import { aLifecycle, anActivitySignal, aWorkingLifecycle, launchId, T0_MS } from
 import { anyLifecycle, anySignal } from "./arbitraries.ts";
 
 const LAUNCH = launchId("launch-1");
+/** Later than any time that is heard of. */
+const NOW_MS = T0_MS + 24 * 3_600_000;
 
-function heard(lifecycle: CanonicalLifecycle, signal: Partial<ActivitySignal>) {
-  return applyActivitySignal(lifecycle, anActivitySignal(signal), LAUNCH);
+function heard(lifecycle: CanonicalLifecycle, signal: Partial<ActivitySignal>, nowMs = NOW_MS) {
+  return applyActivitySignal(lifecycle, anActivitySignal(signal), { launchId: LAUNCH, nowMs });
 }
 
 const MEANING: readonly (readonly [ActivityState, SessionSubstate | null])[] = [
@@ -63,6 +65,15 @@ describe("a valid signal of the current launch", () => {
   test("active lifts a session out of a stuck that its agent had reported", () => {
     const before = aWorkingLifecycle({ session: { state: "stuck", reason: "awaiting_user_input" } });
     expect(heard(before, { state: "active" }).session.state).toBe("working");
+  });
+
+  test("one that is older counts when the last lies ahead of now: the clock was set back", () => {
+    const before = heard(aLifecycle(), { state: "active" });
+    const nowMs = T0_MS - 3_600_000;
+    const after = heard(before, { state: "waiting_input", atMs: nowMs }, nowMs);
+    expect(after.session.state).toBe("needs_input");
+    expect(after.activity.lastActivityAtMs).toBe(nowMs);
+    expect(heard(after, { state: "active", atMs: nowMs - 1 }, nowMs)).toBe(after);
   });
 
   test.each<SessionState>(["done", "terminated"])("none changes a session that is %s", (state) => {
@@ -126,7 +137,7 @@ describe("a signal that does not count", () => {
 
 describe("whatever was stored and heard", () => {
   const apply = (lifecycle: CanonicalLifecycle, signals: readonly ActivitySignal[]) =>
-    signals.reduce((current, signal) => applyActivitySignal(current, signal, LAUNCH), lifecycle);
+    signals.reduce((current, signal) => heard(current, signal), lifecycle);
 
   test("time never goes backwards", () => {
     fc.assert(

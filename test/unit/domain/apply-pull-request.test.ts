@@ -11,6 +11,7 @@ import {
   anOpenPullRequest,
   aWorkingLifecycle,
   launchId,
+  T0_MS,
 } from "../../support/builders.ts";
 import { anyLifecycle, anyPullRequest } from "./arbitraries.ts";
 
@@ -45,7 +46,10 @@ describe("an open pull request", () => {
 
   test("whose agent rested too long is left by the agent's next sign of work", () => {
     const stuck = applyPullRequest(aWorkingLifecycle(), anOpenPullRequest({ idleBeyondThreshold: true }));
-    const after = applyActivitySignal(stuck, anActivitySignal(), launchId("launch-1"));
+    const after = applyActivitySignal(stuck, anActivitySignal(), {
+      launchId: launchId("launch-1"),
+      nowMs: T0_MS,
+    });
     expect(after.session.state).toBe("working");
   });
 });
@@ -67,7 +71,10 @@ describe("a merged or closed pull request", () => {
 
   test.each([MERGED, CLOSED])("parks once: work after it is not hidden by the next fetch", (facts) => {
     const parked = applyPullRequest(aWorkingLifecycle(), facts);
-    const working = applyActivitySignal(parked, anActivitySignal(), launchId("launch-1"));
+    const working = applyActivitySignal(parked, anActivitySignal(), {
+      launchId: launchId("launch-1"),
+      nowMs: T0_MS,
+    });
     expect(working.session.state).toBe("working");
     expect(applyPullRequest(working, facts)).toBe(working);
   });

@@ -46,11 +46,25 @@ describe("decideDetecting", () => {
       { ...memory, evidenceHash: "other" },
       "stuck",
     ],
-    ["a clock that went back is no age", memory, "one", -FIVE_MINUTES_MS, two, "detecting"],
+    [
+      "a clock that went back is no age: an episode that lies ahead begins now",
+      memory,
+      "one",
+      -FIVE_MINUTES_MS,
+      { ...two, startedAtMs: T0_MS - FIVE_MINUTES_MS },
+      "detecting",
+    ],
   ])("%s", (_fact, before, evidenceHash, afterMs, expected, state) => {
     const { memory: after, session } = look(before, evidenceHash, T0_MS + afterMs);
     expect(after).toEqual(expected);
     expect(session).toEqual({ state, reason: "runtime_lost" });
+  });
+
+  test("after the clock was set back by an hour doubt that moves all the time is stuck in 5 minutes", () => {
+    const nowMs = T0_MS - 3_600_000;
+    const { memory: after } = look(memory, "other", nowMs);
+    expect(look(after, "one", nowMs + FIVE_MINUTES_MS - 1).session.state).toBe("detecting");
+    expect(look(after, "one", nowMs + FIVE_MINUTES_MS).session.state).toBe("stuck");
   });
 
   test.each(["runtime_lost", "agent_process_exited", "probe_failure"] as const)(

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Ask } from "../../../src/domain/facts.ts";
 import {
-  afterHearing,
+  afterHearing as afterHearingAt,
   type HeardEvent,
   type HeardEvents,
-  isNewEvent,
+  isNewEvent as isNewEventAt,
 } from "../../../src/domain/heard-events.ts";
 import { launchId, T0_MS } from "../../support/builders.ts";
 
@@ -13,6 +14,12 @@ const LAUNCH = launchId("launch-1");
 function anEvent(id: string, overrides: Partial<HeardEvent> = {}): HeardEvent {
   return { id, launchId: LAUNCH, atMs: T0_MS, readAtMs: T0_MS + 1000, ...overrides };
 }
+
+/** Judged at the moment of the reading. */
+const isNewEvent = (heard: HeardEvents | null, event: HeardEvent) =>
+  isNewEventAt(heard, event, event.readAtMs);
+const afterHearing = (heard: HeardEvents | null, event: HeardEvent, asks: Ask | null | undefined) =>
+  afterHearingAt(heard, event, { asks, nowMs: event.readAtMs });
 
 function hear(heard: HeardEvents | null, ...events: readonly HeardEvent[]): HeardEvents | null {
   return events.reduce(
@@ -43,6 +50,61 @@ describe("an event is news", () => {
     const now = hear(null, ahead, ...later);
     expect(now).toMatchObject({ atMs: T0_MS + 3, events: [{ id: "ahead" }, { id: "e3" }] });
     expect(isNewEvent(now, { ...ahead, readAtMs: T0_MS + 5000 })).toBe(false);
+  });
+});
+
+describe("after the clock was set back by an hour", () => {
+  const HOUR_MS = 3_600_000;
+  const SET_BACK_MS = T0_MS - HOUR_MS;
+  /** Heard before, in this order: the last two wait to be read again. */
+  const before = [-90_000, -20_000, 0].map((ms) =>
+    anEvent(`before${ms}`, { atMs: T0_MS + ms, readAtMs: T0_MS + ms }),
+  );
+  const heard = hear(null, ...before);
+  const after = [1000, 2000].map((ms) =>
+    anEvent(`after${ms}`, { atMs: SET_BACK_MS + ms, readAtMs: SET_BACK_MS + 5000 }),
+  );
+
+  test("what comes is news, each once", () => {
+    expect(after.map((event) => isNewEvent(heard, event))).toEqual([true, true]);
+    const now = hear(heard, ...after);
+    expect(now).toMatchObject({ atMs: SET_BACK_MS + 2000 });
+    expect(after.map((event) => isNewEvent(now, event))).toEqual([false, false]);
+  });
+
+  test("what had counted is no news, whenever it is read again", () => {
+    const read = (readAtMs: number) => before.slice(1).map((event) => ({ ...event, readAtMs }));
+    const now = hear(heard, ...after);
+    for (const again of [...read(SET_BACK_MS + 1000), ...read(SET_BACK_MS + 5000), ...read(T0_MS - 30_000)]) {
+      expect([isNewEvent(heard, again), isNewEvent(now, again)]).toEqual([false, false]);
+    }
+  });
+
+  test("what an agent says that keeps to the old time is news, each once", () => {
+    const kept = [1, 2].map((number) => anEvent(`kept${number}`, { readAtMs: SET_BACK_MS + number }));
+    const now = hear(hear(heard, ...after.slice(0, 1)), {
+      ...(kept[0] ?? anEvent("")),
+      readAtMs: SET_BACK_MS + 9000,
+    });
+    expect(now?.events.map(({ id }) => id)).toContain("kept1");
+    expect(kept.map((event) => isNewEvent(now, { ...event, readAtMs: SET_BACK_MS + 9000 }))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test("that is forgotten once it stands again where it stood", () => {
+    const now = hear(heard, ...after);
+    expect(now).toHaveProperty("setBackFromMs", T0_MS);
+    expect(hear(now, anEvent("later", { atMs: T0_MS + 1, readAtMs: T0_MS + 1 }))).not.toHaveProperty(
+      "setBackFromMs",
+    );
+  });
+
+  test("a reader that only stood still for long does not count anything again", () => {
+    const [late] = before;
+    const old = { ...(late ?? anEvent("")), readAtMs: T0_MS - 90_000 };
+    expect(isNewEventAt(heard, old, T0_MS + 1000)).toBe(false);
   });
 });
 

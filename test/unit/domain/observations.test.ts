@@ -5,8 +5,11 @@ import { applyPullRequest } from "../../../src/domain/apply-pull-request.ts";
 import { applyRuntimeObservation } from "../../../src/domain/apply-runtime-observation.ts";
 import { type CanonicalLifecycle, isTerminal } from "../../../src/domain/lifecycle.ts";
 import { isSetByLiveness } from "../../../src/domain/liveness.ts";
-import { aLifecycle, launchId } from "../../support/builders.ts";
+import { aLifecycle, launchId, T0_MS } from "../../support/builders.ts";
 import { anyLifecycle, anyObservation, anyPullRequest, anySignal, aTimeMs } from "./arbitraries.ts";
+
+/** Later than any time that is heard of. */
+const NOW_MS = T0_MS + 3_600_000;
 
 type Change = (lifecycle: CanonicalLifecycle) => CanonicalLifecycle;
 
@@ -16,7 +19,8 @@ const aLook: fc.Arbitrary<Change> = fc.tuple(anyObservation, aTimeMs).map(
       applyRuntimeObservation(lifecycle, look, { nowMs, digest: (text) => text }),
 );
 const aSignal: fc.Arbitrary<Change> = anySignal.map(
-  (signal) => (lifecycle) => applyActivitySignal(lifecycle, signal, launchId("launch-1")),
+  (signal) => (lifecycle) =>
+    applyActivitySignal(lifecycle, signal, { launchId: launchId("launch-1"), nowMs: NOW_MS }),
 );
 const aFetch: fc.Arbitrary<Change> = anyPullRequest.map(
   (facts) => (lifecycle) => applyPullRequest(lifecycle, facts),
