@@ -5,10 +5,14 @@ export type SessionId = Brand<"SessionId">;
 export type ProjectId = Brand<"ProjectId">;
 /** Names one start of an agent process; a restore makes a new one. */
 export type LaunchId = Brand<"LaunchId">;
+/** Names one turn of a session for ever. */
+export type TurnId = Brand<"TurnId">;
+/** Names one message of a session for ever. */
+export type MessageId = Brand<"MessageId">;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,52}-[1-9][0-9]{0,8}$/;
-const LAUNCH_ID = /^[A-Za-z0-9-]{1,64}$/;
+const PLAIN_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 /**
  * Parses untrusted text (argument, environment, database row, tmux output) as a session id.
@@ -27,5 +31,15 @@ export function parseProjectId(text: string): ProjectId | undefined {
 
 /** Parses a launch id: 1-64 letters, digits and `-`. */
 export function parseLaunchId(text: string): LaunchId | undefined {
-  return LAUNCH_ID.test(text) ? (text as LaunchId) : undefined;
+  return PLAIN_ID.test(text) ? (text as LaunchId) : undefined;
+}
+
+/** Parses a turn id: 1-64 letters, digits and `-`. */
+export function parseTurnId(text: string): TurnId | undefined {
+  return PLAIN_ID.test(text) ? (text as TurnId) : undefined;
+}
+
+/** Parses a message id: 1-64 letters, digits and `-`. */
+export function parseMessageId(text: string): MessageId | undefined {
+  return PLAIN_ID.test(text) ? (text as MessageId) : undefined;
 }

@@ -2,7 +2,9 @@ import type { Ask, HookEvent } from "../domain/facts.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { ActivityState } from "../domain/lifecycle.ts";
 import type { PermissionMode } from "../domain/session.ts";
+import type { TurnSignal } from "../domain/turn-signal.ts";
 import type { ToolCheck } from "./tool-check.ts";
+import type { AgentCancel } from "./turn-cancel.ts";
 
 /** What an agent can do. The core asks these and never an agent's name. */
 export interface AgentCapabilities {
@@ -53,12 +55,21 @@ export interface AgentSignal {
   readonly agentSessionId: string | null;
   /** The text that was submitted to the agent, when the event is a receipt. */
   readonly submittedText: string | null;
+  /** What it says of a turn; absent or `null` for nothing. */
+  readonly turn?: TurnSignal | null;
 }
 
 /** One agent CLI. Behaviour every adapter owes: test/contract/agent.contract.ts. */
 export interface Agent {
   readonly name: string;
   readonly capabilities: AgentCapabilities;
+  /** How it is told to stop a turn; absent when it cannot be. */
+  readonly cancel?: AgentCancel;
+  /**
+   * The part of a text by which what was sent is recognised in what the agent says was submitted, applied to
+   * both. Pure. Absent: the text without line breaks at its end, which are never typed.
+   */
+  readonly receiptText?: (text: string) => string;
   /** Whether it is installed, looked up in the given `PATH`. Never rejects. */
   check(path: string): Promise<ToolCheck>;
   /**
