@@ -11,6 +11,7 @@ import { type JudgeContext, judgeWorkspace, type Kept, verdictOn } from "./clean
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { foldFacts } from "./fold-facts.ts";
 import { type Facts, gatherFacts, lookFailures } from "./gather-facts.ts";
+import { rivalOf } from "./launch-owner.ts";
 import { requireSight } from "./live-target.ts";
 import { saveFacts } from "./observe-sessions.ts";
 import { beginOnce } from "./operations/begin-once.ts";
@@ -81,33 +82,34 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     : (await saveFacts(deps, facts)).sessions;
 
   const candidates = sessions.filter(isCandidate);
-  const pathsInUse = pathsOfOthers(deps.store.list(), candidates);
+  const others = liveBeside(deps.store.list(), candidates);
   const outcomes: (readonly [SessionRecord, Outcome])[] = [];
   for (const record of candidates) {
     if (options.isStopped?.() === true) break;
     options.onStep?.(`checking ${record.id}`);
-    const context = contextOf(facts, options, { record, pathsInUse });
+    const context = contextOf(facts, options, { record, others });
     outcomes.push([record, await handle(deps, record, { context, dryRun: options.dryRun })]);
   }
   return { ...tally(outcomes), dryRun: options.dryRun };
 }
 
-/** Worktrees of live sessions. The row of a candidate may not say yet that it is over. */
-function pathsOfOthers(
+/** Live sessions. The row of a candidate may not say yet that it is over. */
+function liveBeside(
   records: readonly SessionRecord[],
   candidates: readonly SessionRecord[],
-): ReadonlySet<string> {
+): readonly SessionRecord[] {
   const ended = new Set(candidates.map(({ id }) => id));
-  const live = records.filter(({ id, lifecycle }) => !isTerminal(lifecycle) && !ended.has(id));
-  return new Set(live.map(({ metadata }) => metadata.workspacePath));
+  return records.filter(({ id, lifecycle }) => !isTerminal(lifecycle) && !ended.has(id));
 }
 
 function contextOf(
   facts: Facts,
   { olderThanMs }: CleanupOptions,
-  { record, pathsInUse }: { readonly record: SessionRecord } & Pick<JudgeContext, "pathsInUse">,
+  { record, others }: { readonly record: SessionRecord; readonly others: readonly SessionRecord[] },
 ): JudgeContext {
-  return { seen: facts.seen.get(record.id), nowMs: facts.takenAtMs, olderThanMs, pathsInUse };
+  const pathsInUse = new Set(others.map(({ metadata }) => metadata.workspacePath));
+  const seen = facts.seen.get(record.id);
+  return { seen, nowMs: facts.takenAtMs, olderThanMs, pathsInUse, rival: rivalOf(others, record) };
 }
 
 async function handle(

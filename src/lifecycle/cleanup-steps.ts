@@ -4,6 +4,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
+import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
@@ -69,6 +70,7 @@ async function removeDeadRuntime(deps: SessionDeps, record: SessionRecord): Prom
   const target = runtimeTarget(record);
   if (target === undefined) return null;
   try {
+    await refuseRival(deps, record);
     await crossing(deps, "cleanup.runtime.destroy", () => deps.runtime.destroy(target));
     return null;
   } catch (error) {

@@ -1,9 +1,11 @@
 import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { RuntimeObservation } from "../domain/facts.ts";
+import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import { skipReasonFor } from "../domain/skip-reason.ts";
 import type { SkipReason, WorkspaceFinding } from "../domain/workspace-finding.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import { describeRival, isOwnLaunch } from "./launch-owner.ts";
 import { mayStillRun } from "./live-target.ts";
 import { workspaceRef } from "./session-refs.ts";
 import { describeFindings, findingsIn } from "./workspace-refusal.ts";
@@ -23,6 +25,8 @@ export interface JudgeContext {
   readonly olderThanMs: number | null;
   /** Worktrees of sessions that are not over. */
   readonly pathsInUse: ReadonlySet<string>;
+  /** A live session whose row names the same launch. */
+  readonly rival: SessionId | undefined;
 }
 
 /**
@@ -59,11 +63,14 @@ export function verdictOn(error: unknown): Kept {
 
 function skipUnasked(record: SessionRecord, context: JudgeContext): Kept | null {
   const { workspacePath } = record.metadata;
+  const { rival, seen } = context;
   if (workspacePath === "") return skip("no_workspace", "no worktree is recorded");
-  if (context.seen?.runtime.kind === "unknown") return skip("unknown", "its runtime could not be judged");
-  if (mayStillRun(context.seen)) return skip("in_use", "its agent still runs");
+  if (seen?.runtime.kind === "unknown") return skip("unknown", "its runtime could not be judged");
+  if (mayStillRun(seen)) return skip("in_use", "its agent still runs");
   if (isTooRecent(record, context)) return skip("too_recent", "it was terminated not long enough ago");
-  return context.pathsInUse.has(workspacePath) ? skip("shared", "another session works in it") : null;
+  if (context.pathsInUse.has(workspacePath)) return skip("shared", "another session works in it");
+  const isOwn = rival === undefined || isOwnLaunch(seen);
+  return isOwn ? null : skip("unknown", describeRival(record.id, rival));
 }
 
 function isTooRecent(record: SessionRecord, { nowMs, olderThanMs }: JudgeContext): boolean {

@@ -6,6 +6,7 @@ import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { lookFailures } from "./gather-facts.ts";
 import { finishKill, type KillOutcome, type KillResult, killOutcomeOf, killResult } from "./kill-steps.ts";
+import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { requireSight } from "./live-target.ts";
 import {
@@ -42,6 +43,7 @@ export interface KillOptions extends RequestOptions, WaitOptions {
  * @throws AoError workspace_dirty, workspace_unsafe_path when the worktree is refused; the session is
  *   terminated, the worktree untouched, `details` is the result with `findings`. Not for a session that was
  *   terminated before.
+ * @throws AoError store_corrupt when another live session's row names its launch; nothing was changed.
  * @throws AoError runtime_unavailable, git_unavailable when the agent or the worktree could not be looked at;
  *   nothing was changed.
  * @throws AoError teardown_incomplete when the session is terminated and its agent could not be ended or its
@@ -71,6 +73,7 @@ async function tryKill(
   if (obstacle !== null) return asAttempt(obstacle);
   if (isFree(found)) return done(killResult(found, { workspaceFreed: true, alreadyTerminated: true }));
   refuseWithoutHandles(found);
+  await refuseRival(deps, found);
   await Promise.all([refuseUnseen(deps, found), refuseWithoutGit(deps, found, options)]);
 
   const begun = await beginOnce(deps, intent, (store) => {

@@ -4,6 +4,7 @@ import type { SessionId } from "../domain/ids.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
+import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
@@ -38,7 +39,7 @@ function sessionOf(deps: SessionDeps, { sessionId }: LeasedOperation): SessionRe
  * files, completes the operation. Each step may be repeated.
  *
  * @throws AoError teardown_incomplete when the agent could not be ended, or the worktree not be judged or freed.
- * @throws AoError runtime_unavailable for a session that was over before; nothing was changed.
+ * @throws AoError runtime_unavailable, store_corrupt for a session that was over before; nothing was changed.
  */
 export async function finishKill(
   deps: SessionDeps,
@@ -98,6 +99,7 @@ async function endAgent(
   const target = runtimeTarget(record);
   if (target === undefined) return;
   try {
+    await refuseRival(deps, record);
     await crossing(deps, "kill.runtime.destroy", () => deps.runtime.destroy(target));
   } catch (error) {
     const isMisleading = isAoError(error) && saysUnchanged(error) && !alreadyTerminated;

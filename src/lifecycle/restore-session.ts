@@ -14,6 +14,7 @@ import {
   launchEnvironment,
   prepareLaunch,
 } from "./launch-agent.ts";
+import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import {
   type Attempt,
@@ -65,6 +66,7 @@ interface Restore {
  * @throws AoError session_not_found, request_conflict
  * @throws AoError operation_in_progress when another operation of it is under way, to the end of `waitMs`.
  * @throws AoError not_restorable when it is not terminated, or its agent still runs.
+ * @throws AoError store_corrupt when another live session's row names its last launch; nothing was changed.
  * @throws AoError agent_session_unknown when there is no conversation to take up; nothing was touched.
  * @throws AoError agent_not_found, agent_unavailable, runtime_unavailable, git_unavailable before any side effect.
  * @throws AoError as `Workspace.restore` and `Runtime.create`; the session is still terminated then.
@@ -89,6 +91,7 @@ async function tryRestore(
   const ended = await endedOrBusy(deps, intent, id);
   if (ended.kind === "busy") return ended;
   const { record } = ended;
+  await refuseRival(deps, record);
   const draft = await draftRestore(deps, record, options);
   await checkLaunch(deps, draft);
   const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, record));

@@ -25,9 +25,12 @@ export interface ProcessTable {
   look(identities: readonly ProcessIdentity[]): Promise<readonly ProcessFact[]>;
   /**
    * `root` itself when alive, its descendants, and every process of this user whose environment carries
-   * the marker, the caller and its ancestors excepted. Root first, near descendants before far ones.
+   * all of the markers, the caller and its ancestors excepted. Root first, near descendants before far ones.
    */
-  family(root: ProcessIdentity | null, marker: EnvMarker): Promise<readonly ProcessIdentity[]>;
+  family(
+    root: ProcessIdentity | null,
+    ...markers: readonly [EnvMarker, ...EnvMarker[]]
+  ): Promise<readonly ProcessIdentity[]>;
   /**
    * Sends a signal unless the pid belongs to another process by now. Idempotent. A process that may not be
    * signalled is left alone without an error: the next look shows that it lives.

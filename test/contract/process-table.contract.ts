@@ -134,6 +134,17 @@ function familyContract(open: () => ProcessWorld): void {
     expect(await world.table.family(null, MARKER)).toEqual([]);
   });
 
+  test("of several markers all have to be there", async () => {
+    const world = open();
+    const other = { name: "AO_SESSION_ID", value: "app-1" };
+    const both = await world.start({ environment: { AO_LAUNCH_ID: "launch-1", AO_SESSION_ID: "app-1" } });
+    await world.start({ environment: { AO_LAUNCH_ID: "launch-1", AO_SESSION_ID: "app-2" } });
+    await world.start(markedWith("launch-1"));
+    await world.start({ environment: { AO_SESSION_ID: "app-1" } });
+    expect(await world.table.family(null, MARKER, other)).toEqual([both]);
+    expect(await world.table.family(null, other, MARKER)).toEqual([both]);
+  });
+
   test("what a dead root left behind belongs only by its marker", async () => {
     const world = open();
     const [parent, child] = await world.startPair();

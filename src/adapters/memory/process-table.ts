@@ -113,7 +113,11 @@ function ancestry(world: World, pid: number): ReadonlySet<number> {
   return seen;
 }
 
-function familyIn(world: World, root: ProcessIdentity | null, marker: EnvMarker): ProcessIdentity[] {
+function familyIn(
+  world: World,
+  root: ProcessIdentity | null,
+  markers: readonly EnvMarker[],
+): ProcessIdentity[] {
   const rootEntry = root === null ? undefined : world.entries.get(root.pid);
   const rootPid = root !== null && isSame(rootEntry, root) ? root.pid : undefined;
   const excepted = ancestry(world, CALLER_PID);
@@ -121,7 +125,7 @@ function familyIn(world: World, root: ProcessIdentity | null, marker: EnvMarker)
     .filter(({ identity, zombie }) => zombie !== true && !excepted.has(identity.pid))
     .filter(
       ({ identity, environment }) =>
-        environment?.[marker.name] === marker.value ||
+        markers.every(({ name, value }) => environment?.[name] === value) ||
         (rootPid !== undefined && ancestry(world, identity.pid).has(rootPid)),
     )
     .map(({ identity }) => identity)
@@ -188,9 +192,9 @@ export function memoryProcessTable(): MemoryProcessTable {
     reboot: () => bootWorld(world),
     identify: async (pid) => identifyIn(world, pid),
     look: async (identities) => identities.map((identity) => factOf(world, identity)),
-    family: async (root, marker) => {
+    family: async (root, ...markers) => {
       insistOn(world);
-      return familyIn(world, root, marker);
+      return familyIn(world, root, markers);
     },
     signal: async (identity, signal) => sendIn(world, identity, signal),
     deafToTerm: async (identities) => {

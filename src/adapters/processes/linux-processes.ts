@@ -46,9 +46,11 @@ function listRows(procRoot: string): ProcessRow[] {
   });
 }
 
-function holdsMarker(procRoot: string, pid: number, marker: Buffer): boolean {
+function holdsAll(procRoot: string, pid: number, markers: readonly Buffer[]): boolean {
   const environ = readOrNot(() => readFileSync(join(procRoot, String(pid), "environ")));
-  return environ !== undefined && Buffer.concat([Buffer.of(0), environ, Buffer.of(0)]).includes(marker);
+  if (environ === undefined) return false;
+  const variables = Buffer.concat([Buffer.of(0), environ, Buffer.of(0)]);
+  return markers.every((marker) => variables.includes(marker));
 }
 
 function workingDirectory(procRoot: string, pid: number): string | undefined {
@@ -74,9 +76,9 @@ export function linuxProcesses(procRoot = "/proc"): ProcessSource {
     bootId: async () => readFileSync(join(procRoot, "sys/kernel/random/boot_id"), "utf8").trim(),
     sight: async (pids) => new Map(pids.map((pid) => [pid, sightOne(procRoot, pid)])),
     all: async () => listRows(procRoot),
-    marked: async ({ name, value }: EnvMarker) => {
-      const marker = Buffer.from(`\0${name}=${value}\0`);
-      return new Set(listPids(procRoot).filter((pid) => holdsMarker(procRoot, pid, marker)));
+    marked: async (markers: readonly EnvMarker[]) => {
+      const variables = markers.map(({ name, value }) => Buffer.from(`\0${name}=${value}\0`));
+      return new Set(listPids(procRoot).filter((pid) => holdsAll(procRoot, pid, variables)));
     },
     workingDirectories: async () => workingDirectories(procRoot),
   };

@@ -28,13 +28,15 @@ export function parsePsRows(output: string): readonly ProcessRow[] {
 }
 
 /**
- * The pids of `ps -axwwE -o pid= -o command=` whose line holds `name=value` as a whole word; with `-E` the
- * environment follows the arguments, which this cannot tell apart.
+ * The pids of `ps -axwwE -o pid= -o command=` whose line holds each `name=value` as a whole word; with `-E`
+ * the environment follows the arguments, which this cannot tell apart.
  */
-export function parseMarkedPids(output: string, { name, value }: EnvMarker): ReadonlySet<number> {
+export function parseMarkedPids(output: string, markers: readonly EnvMarker[]): ReadonlySet<number> {
   const pids = output.split("\n").flatMap((line): number[] => {
     const [, pid, words] = PS_COMMAND.exec(line) ?? [];
-    return pid !== undefined && ` ${words} `.includes(` ${name}=${value} `) ? [Number(pid)] : [];
+    if (pid === undefined) return [];
+    const isMarked = markers.every(({ name, value }) => ` ${words} `.includes(` ${name}=${value} `));
+    return isMarked ? [Number(pid)] : [];
   });
   return new Set(pids);
 }

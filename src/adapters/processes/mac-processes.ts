@@ -56,7 +56,7 @@ export function macProcesses(run: RunProgram = runProgram): ProcessSource {
       return new Map(pids.map((pid) => [pid, sightingOf(byPid.get(pid))]));
     },
     all: rows,
-    marked: async (marker) => parseMarkedPids(await run("ps", PS_MARKED), marker),
+    marked: async (markers) => parseMarkedPids(await run("ps", PS_MARKED), markers),
     workingDirectories: async () => parseLsofDirectories(await run("lsof", LSOF_CWD)),
   };
 }

@@ -27,8 +27,8 @@ export interface ProcessSource {
   sight(pids: readonly number[]): Promise<ReadonlyMap<number, Sighting>>;
   /** Every process that may be looked at. */
   all(): Promise<readonly ProcessRow[]>;
-  /** The pids of those processes whose environment holds the marker, as far as it may be read. */
-  marked(marker: EnvMarker): Promise<ReadonlySet<number>>;
+  /** The pids of those processes whose environment holds all of the markers, as far as it may be read. */
+  marked(markers: readonly EnvMarker[]): Promise<ReadonlySet<number>>;
   /** Working directories by pid, as far as they may be read; that of a removed directory as it was. */
   workingDirectories(): Promise<ReadonlyMap<number, string>>;
 }

@@ -67,13 +67,13 @@ async function identify(source: ProcessSource, pid: number): Promise<ProcessIden
 async function family(
   source: ProcessSource,
   root: ProcessIdentity | null,
-  marker: EnvMarker,
+  markers: readonly EnvMarker[],
 ): Promise<readonly ProcessIdentity[]> {
   const bootId = await source.bootId();
   // The rows first: a pid that goes to another process before the markers are read then has a start time
   // that no longer fits, and is not signalled.
   const rows = await source.all();
-  const marked = await source.marked(marker);
+  const marked = await source.marked(markers);
   const lives = rows.some((row) => row.pid === root?.pid && !row.dead && row.startTime === root.startTime);
   const rootPid = root !== null && root.bootId === bootId && lives ? root.pid : null;
   const found = selectFamily({ rows, rootPid, marked, callerPid: process.pid });
@@ -130,7 +130,7 @@ export function processTableOf(source: ProcessSource): ProcessTable {
   return {
     identify: (pid) => orUnavailable(() => identify(source, pid)),
     look: (identities) => lookOrSay(source, identities),
-    family: (root, marker) => orUnavailable(() => family(source, root, marker)),
+    family: (root, ...markers) => orUnavailable(() => family(source, root, markers)),
     signal: (identity, name) => orUnavailable(() => signal(source, identity, name)),
     deafToTerm: (identities) => orUnavailable(() => deafToTerm(source, identities)),
     usersOf: (directory) => orUnavailable(() => usersOf(source, directory)),

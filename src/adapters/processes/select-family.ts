@@ -4,7 +4,7 @@ export interface FamilyInput {
   readonly rows: readonly ProcessRow[];
   /** The root's pid when it lives, else `null`. */
   readonly rootPid: number | null;
-  /** Pids whose environment holds the marker. */
+  /** Pids whose environment holds the markers. */
   readonly marked: ReadonlySet<number>;
   readonly callerPid: number;
 }
@@ -31,7 +31,7 @@ function descendantsOf(rows: readonly ProcessRow[], rootPid: number): ReadonlySe
 }
 
 /**
- * The living processes that belong to `rootPid` by descent or carry the marker, root first, then nearest
+ * The living processes that belong to `rootPid` by descent or carry the markers, root first, then nearest
  * descendants first, then the marked ones. The caller and its ancestors are never among them.
  */
 export function selectFamily({ rows, rootPid, marked, callerPid }: FamilyInput): readonly ProcessRow[] {

@@ -41,9 +41,9 @@ export interface NewSession {
  * there is none; prints its pane as `listPanesArgs` does.
  *
  * Session, launch and owner are options of the tmux session, by which it is known later, and its one pane is
- * marked as the agent's, to be told from those that a person opens beside it; the launch id is in
- * the environment of all its windows as well, by which their processes are known. Nothing here comes from a
- * user but the path: `-c` is a format, so a path with `#` is left out; the script goes there itself.
+ * marked as the agent's, to be told from those that a person opens beside it; session
+ * and launch id are in the environment of all its windows as well, by which their processes are known. Nothing
+ * here comes from a user but the path: `-c` is a format, so a path with `#` is left out; the script goes there itself.
  */
 export function newSessionArgs(session: NewSession): string[] {
   const { configPath, sessionId, launchId, owner, workspacePath, scriptPath } = session;
@@ -52,7 +52,7 @@ export function newSessionArgs(session: NewSession): string[] {
   return [
     ...["-f", configPath, "new-session", "-d", "-s", sessionId],
     ...["-x", String(DETACHED_COLUMNS), "-y", String(DETACHED_ROWS)],
-    ...["-e", `AO_LAUNCH_ID=${launchId}`, ...directory],
+    ...["-e", `AO_SESSION_ID=${sessionId}`, "-e", `AO_LAUNCH_ID=${launchId}`, ...directory],
     ...["--", "/bin/sh", literal(scriptPath), THEN],
     ...["set-option", "-t", target, "@ao_session_id", sessionId, THEN],
     ...["set-option", "-t", target, "@ao_launch_id", launchId, THEN],
@@ -66,13 +66,19 @@ export function newSessionArgs(session: NewSession): string[] {
 export interface PaneRef {
   readonly sessionId: string;
   readonly paneId: string;
+  readonly aoSessionId: string;
   readonly launchId: string;
   readonly serverPid: number;
 }
 
 /** A format that is true only inside the very server and launch; `extra` are formats that must be true too. */
 function isStillIt(pane: PaneRef, ...extra: readonly string[]): string {
-  const tests = [`#{==:#{pid},${pane.serverPid}}`, `#{==:#{@ao_launch_id},${pane.launchId}}`, ...extra];
+  const tests = [
+    `#{==:#{pid},${pane.serverPid}}`,
+    `#{==:#{@ao_session_id},${pane.aoSessionId}}`,
+    `#{==:#{@ao_launch_id},${pane.launchId}}`,
+    ...extra,
+  ];
   return tests.reduceRight((all, test) => `#{&&:${test},${all}}`);
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import { AoError } from "../../domain/errors.ts";
-import type { LaunchId } from "../../domain/ids.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
+import type { ProcessTable } from "../../ports/process-table.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { killSessionArgs } from "./args.ts";
 import { askServer, type ServerAnswer, type TmuxDeps } from "./ask-server.ts";
-import { endProcesses } from "./end-processes.ts";
+import { endProcesses, type LaunchMarks, markersOf } from "./end-processes.ts";
 import { describeLeft, type Leftover } from "./leftover.ts";
 import { locateReopened } from "./locate.ts";
 import type { PaneRow } from "./pane-list.ts";
@@ -21,6 +21,7 @@ export async function destroyRuntime(deps: TmuxDeps, target: RuntimeTarget): Pro
   if (location.kind === "unknown") throw unavailable(location.cause);
   const left = await tearDown(deps, {
     socketPath: target.handle.socketPath,
+    sessionId: target.sessionId,
     launchId: target.launchId,
     agent: target.process,
     pane: location.kind === "gone" ? null : location.pane,
@@ -30,33 +31,70 @@ export async function destroyRuntime(deps: TmuxDeps, target: RuntimeTarget): Pro
   throw new AoError("teardown_incomplete", message, { details: { left } });
 }
 
-export interface Doomed {
+export interface Doomed extends LaunchMarks {
   readonly socketPath: string;
-  readonly launchId: LaunchId;
-  /** `null` when it is not known; the pane tells it then. */
+  /** As it was recorded; `null` when it is not known. */
   readonly agent: ProcessIdentity | null;
-  /** One of its session, the agent's own if that is there; `null` when there is none any more. */
+  /** One of the session with both marks, the agent's own if that is there; `null` when there is none any more. */
   readonly pane: PaneRow | null;
 }
 
 /**
  * Ends all processes of a launch and then its tmux session. Returns what is left or may be; normally
- * nothing.
+ * nothing. A recorded agent that proves by nothing to be of this launch is left alone: what was recorded may
+ * be old, or wrong.
  *
  * @throws AoError runtime_unavailable when the system would not tell of processes; nothing was signalled.
  */
 export async function tearDown(deps: TmuxDeps, doomed: Doomed): Promise<readonly Leftover[]> {
-  const { socketPath, launchId, pane } = doomed;
-  const root = doomed.agent ?? (await agentOf(deps, pane));
-  const survivors = await endProcesses(deps.processes, { root, launchId });
-  const left = survivors.map(({ pid }) => ({ what: "process", where: `${pid}`, why: "it has not ended" }));
+  const { socketPath, sessionId, launchId, pane } = doomed;
+  const { root, unproven } = await rootOf(deps, doomed);
+  const survivors = await endProcesses(deps.processes, { root, sessionId, launchId });
+  const strangers = await aliveOf(deps.processes, unproven);
+  const left = [
+    ...survivors.map(({ pid }) => processLeft(pid, "it has not ended")),
+    ...strangers.map(({ pid }) =>
+      processLeft(
+        pid,
+        `it is recorded as the agent and lacks the marks of ${sessionId}, so it was left alone`,
+      ),
+    ),
+  ];
   const why = pane === null ? null : await endSession(deps, socketPath, pane);
   if (pane === null || why === null) return left;
   return [...left, { what: "tmux session", where: `${pane.sessionId} on ${socketPath}`, why }];
 }
 
-async function agentOf(deps: TmuxDeps, pane: PaneRow | null): Promise<ProcessIdentity | null> {
-  return pane === null || pane.dead ? null : ((await deps.processes.identify(pane.panePid)) ?? null);
+function processLeft(pid: number, why: string): Leftover {
+  return { what: "process", where: `${pid}`, why };
+}
+
+interface Root {
+  readonly root: ProcessIdentity | null;
+  /** The recorded agent when nothing shows that it is one of this launch. */
+  readonly unproven: readonly ProcessIdentity[];
+}
+
+/** The process to begin with: the one of the pane, or the recorded one when it carries the marks. */
+async function rootOf({ processes }: TmuxDeps, { agent, pane, ...marks }: Doomed): Promise<Root> {
+  const shown = pane === null || pane.dead ? null : ((await processes.identify(pane.panePid)) ?? null);
+  if (agent === null || (shown !== null && isSame(agent, shown))) return { root: shown, unproven: [] };
+  if ((await aliveOf(processes, [agent])).length === 0) return { root: shown, unproven: [] };
+  const marked = await processes.family(null, ...markersOf(marks));
+  const isMarked = marked.some((one) => isSame(one, agent));
+  return isMarked ? { root: agent, unproven: [] } : { root: shown, unproven: [agent] };
+}
+
+function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
+  return one.pid === other.pid && one.startTime === other.startTime && one.bootId === other.bootId;
+}
+
+async function aliveOf(
+  processes: ProcessTable,
+  identities: readonly ProcessIdentity[],
+): Promise<readonly ProcessIdentity[]> {
+  const facts = await processes.look(identities);
+  return identities.filter((_identity, index) => facts[index]?.kind !== "dead");
 }
 
 /**
@@ -87,7 +125,6 @@ function whyNotGone(answer: ServerAnswer, pane: PaneRow): string | null {
 }
 
 function isSameSession(one: PaneRow, other: PaneRow): boolean {
-  return (
-    one.sessionId === other.sessionId && one.launchId === other.launchId && one.serverPid === other.serverPid
-  );
+  const isMarkedSame = one.aoSessionId === other.aoSessionId && one.launchId === other.launchId;
+  return isMarkedSame && one.sessionId === other.sessionId && one.serverPid === other.serverPid;
 }

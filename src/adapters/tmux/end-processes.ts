@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LaunchId } from "../../domain/ids.ts";
+import type { LaunchId, SessionId } from "../../domain/ids.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
-import type { ProcessTable } from "../../ports/process-table.ts";
+import type { EnvMarker, ProcessTable } from "../../ports/process-table.ts";
 
 /** How long an agent and its tools may take to end by themselves. */
 const TERM_MS = 3000;
@@ -9,14 +9,27 @@ const TERM_MS = 3000;
 const KILL_MS = 1500;
 const POLL_MS = 10;
 
-export interface ProcessTree {
-  /** The agent itself; `null` when it is not known. */
-  readonly root: ProcessIdentity | null;
+/** What every process of one launch has in its environment. */
+export interface LaunchMarks {
+  readonly sessionId: SessionId;
   readonly launchId: LaunchId;
 }
 
+export interface ProcessTree extends LaunchMarks {
+  /** A process that is known to be of this launch, for what it started without its environment; else `null`. */
+  readonly root: ProcessIdentity | null;
+}
+
+/** The two variables that a process of a launch carries: one alone may be of another session. Pure. */
+export function markersOf({ sessionId, launchId }: LaunchMarks): readonly [EnvMarker, EnvMarker] {
+  return [
+    { name: "AO_SESSION_ID", value: sessionId },
+    { name: "AO_LAUNCH_ID", value: launchId },
+  ];
+}
+
 /**
- * Ends the agent with all it started, also what left its process group or its terminal: TERM, with HUP for
+ * Ends the agent of a launch with all it started, also what left its process group or its terminal: TERM, with HUP for
  * what ignores that, as interactive shells do, and KILL for what still lives after 3 s, newcomers included.
  * Returns what lives on, normally nothing.
  *
@@ -44,14 +57,14 @@ async function kill(processes: ProcessTable, members: readonly ProcessIdentity[]
 
 async function endAll(
   processes: ProcessTable,
-  { root, launchId }: ProcessTree,
+  { root, ...marks }: ProcessTree,
   { end, withinMs }: { readonly end: End; readonly withinMs: number },
 ): Promise<readonly ProcessIdentity[]> {
   const told = new Set<string>();
   // Counted from the first signal: a slow listing must not use up the time of those it lists.
   let untilMs: number | undefined;
   for (;;) {
-    const members = await processes.family(root, { name: "AO_LAUNCH_ID", value: launchId });
+    const members = await processes.family(root, ...markersOf(marks));
     const isOver = untilMs !== undefined && performance.now() >= untilMs;
     if (members.length === 0 || isOver) return members;
     const fresh = members.filter((member) => !told.has(keyOf(member)));

@@ -90,7 +90,8 @@ export function launchFiles({ launchDir }: Pick<RuntimeSpec, "launchDir">): Laun
  */
 export async function writeLaunchFiles(spec: RuntimeSpec): Promise<void> {
   const { scriptPath, environmentPath } = launchFiles(spec);
-  const environment = environmentText({ ...spec.env, AO_LAUNCH_ID: spec.launchId });
+  const marks = { AO_SESSION_ID: spec.sessionId, AO_LAUNCH_ID: spec.launchId };
+  const environment = environmentText({ ...spec.env, ...marks });
   try {
     await mkdir(spec.launchDir, { recursive: true, mode: 0o700 });
     await writeAnew(environmentPath, environment, 0o600);

@@ -21,8 +21,9 @@ export interface Sighting {
   readonly process: ProcessFact;
 }
 
-function isInSession({ handle, launchId }: RuntimeTarget, pane: PaneRow): boolean {
-  return pane.sessionId === handle.id && pane.launchId === launchId && pane.serverPid === handle.server.pid;
+function isInSession({ handle, sessionId, launchId }: RuntimeTarget, pane: PaneRow): boolean {
+  const isMarked = pane.aoSessionId === sessionId && pane.launchId === launchId;
+  return isMarked && pane.sessionId === handle.id && pane.serverPid === handle.server.pid;
 }
 
 /**

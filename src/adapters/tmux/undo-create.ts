@@ -56,7 +56,8 @@ async function takeBack(deps: RecordedServerDeps, spec: RuntimeSpec): Promise<re
       : [];
   const pane = found.kind === "known" ? found.pane : null;
   try {
-    return [...(await tearDown(deps, { socketPath, launchId, agent: null, pane })), ...unseen];
+    const doomed = { socketPath, sessionId, launchId, agent: null, pane };
+    return [...(await tearDown(deps, doomed)), ...unseen];
   } catch (error) {
     const left = pane === null ? unseen : [sessionLeft(socketPath, pane)];
     return [{ what: "agent of launch", where: launchId, why: errorMessage(error) }, ...left];
@@ -67,13 +68,14 @@ type Found =
   | { readonly kind: "known"; readonly pane: PaneRow | null }
   | { readonly kind: "unknown"; readonly why: string };
 
-async function paneOf(deps: RecordedServerDeps, { launchId }: RuntimeSpec): Promise<Found> {
+async function paneOf(deps: RecordedServerDeps, { sessionId, launchId }: RuntimeSpec): Promise<Found> {
   try {
     await reopenRecorded(deps);
     const answer = await askForCertain(deps);
     if (answer.kind === "failed") return { kind: "unknown", why: answer.cause };
     const panes = answer.kind === "panes" ? answer.panes : [];
-    return { kind: "known", pane: panes.find((row) => row.launchId === launchId) ?? null };
+    const isOurs = (row: PaneRow) => row.aoSessionId === sessionId && row.launchId === launchId;
+    return { kind: "known", pane: panes.find(isOurs) ?? null };
   } catch (error) {
     return { kind: "unknown", why: errorMessage(error) };
   }

@@ -44,7 +44,14 @@ describe("parseMarkedPids", () => {
     ["of another process", "  512 sleep 600 AO_LAUNCH_ID=l-2\n 7 sleep AO_LAUNCH_ID=l-1\n", [7]],
     ["nowhere", "  512 (sleep)\n", []],
   ])("finds a marker %s", (_where, output, expected) => {
-    expect([...parseMarkedPids(output, marker)]).toEqual(expected);
+    expect([...parseMarkedPids(output, [marker])]).toEqual(expected);
+  });
+
+  test("finds only what has all of several markers", () => {
+    const other = { name: "AO_SESSION_ID", value: "app-1" };
+    const output =
+      "1 a AO_LAUNCH_ID=l-1 AO_SESSION_ID=app-1\n2 a AO_LAUNCH_ID=l-1\n3 a AO_SESSION_ID=app-1\n";
+    expect([...parseMarkedPids(output, [marker, other])]).toEqual([1]);
   });
 });
 

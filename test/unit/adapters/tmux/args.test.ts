@@ -17,7 +17,13 @@ const session = {
   workspacePath: "/work/app-1",
   scriptPath: "/data/launch/app-1/launch.sh",
 };
-const pane = { sessionId: "$3", paneId: "%4", launchId: "launch-1", serverPid: 4711 };
+const pane = {
+  sessionId: "$3",
+  paneId: "%4",
+  aoSessionId: "app-1",
+  launchId: "launch-1",
+  serverPid: 4711,
+};
 
 /** The commands of one call, split where tmux splits them. */
 function commands(argv: readonly string[]): readonly (readonly string[])[] {
@@ -42,7 +48,7 @@ describe("newSessionArgs", () => {
     const [create, ...then] = commands(newSessionArgs(session));
     expect(create).toEqual([
       ...["-f", "/run/ao/tmux.conf", "new-session", "-d", "-s", "app-1", "-x", "200", "-y", "50"],
-      ...["-e", "AO_LAUNCH_ID=launch-1", "-c", "/work/app-1"],
+      ...["-e", "AO_SESSION_ID=app-1", "-e", "AO_LAUNCH_ID=launch-1", "-c", "/work/app-1"],
       ...["--", "/bin/sh", "/data/launch/app-1/launch.sh"],
     ]);
     expect(then.slice(0, 4)).toEqual([
@@ -66,10 +72,12 @@ describe("newSessionArgs", () => {
   });
 });
 
-test("a session is killed only if server and launch are the ones that were meant", () => {
+test("a session is killed only if server, session and launch are the ones that were meant", () => {
   const [command, , , , condition, kill] = killSessionArgs(pane);
   expect([command, kill]).toEqual(["if-shell", "kill-session -t $3"]);
-  expect(condition).toBe("#{&&:#{==:#{pid},4711},#{==:#{@ao_launch_id},launch-1}}");
+  expect(condition).toBe(
+    "#{&&:#{==:#{pid},4711},#{&&:#{==:#{@ao_session_id},app-1},#{==:#{@ao_launch_id},launch-1}}}",
+  );
 });
 
 test("the screen is read by pane id with its history", () => {
@@ -86,7 +94,7 @@ describe("typeCommand", () => {
 
   test("it does so only in a live pane of this launch that takes input", () => {
     expect(typeCommand(pane, [], "-dpr")[4]).toBe(
-      "#{&&:#{==:#{pid},4711},#{&&:#{==:#{@ao_launch_id},launch-1},#{&&:#{==:#{pane_dead},0},#{==:#{pane_input_off},0}}}}",
+      "#{&&:#{==:#{pid},4711},#{&&:#{==:#{@ao_session_id},app-1},#{&&:#{==:#{@ao_launch_id},launch-1},#{&&:#{==:#{pane_dead},0},#{==:#{pane_input_off},0}}}}}",
     );
   });
 

@@ -68,6 +68,7 @@ describe("an agent that tmux starts", () => {
     expect(self.env).toEqual({
       PATH: "/bin",
       NASTY: env.NASTY,
+      AO_SESSION_ID: spec.sessionId,
       AO_LAUNCH_ID: spec.launchId,
       TERM: "tmux-256color",
       TMUX: expect.stringContaining(`${socketPath},`),

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
@@ -161,6 +161,59 @@ describe("destroy", () => {
     const recorded = { ...(target.process ?? { startTime: "", bootId: "" }), pid: innocent.pid ?? 0 };
     await runtime.destroy({ ...target, process: recorded });
     expect(isRunning(recorded.pid)).toBe(true);
+    expect(isRunning(target.process?.pid ?? 0)).toBe(false);
+  });
+
+  describe("with marks of another session on record", () => {
+    test.each<[string, (own: RuntimeTarget, other: RuntimeTarget) => Partial<RuntimeTarget>]>([
+      ["its launch", (_own, { launchId }) => ({ launchId })],
+      ["its launch, and no process", (_own, { launchId }) => ({ launchId, process: null })],
+      ["its launch and terminal", (_own, { launchId, handle }) => ({ launchId, handle, process: null })],
+      [
+        "its launch, terminal and process",
+        (_own, { launchId, handle, process }) => ({ launchId, handle, process }),
+      ],
+      ["its terminal", (_own, { handle }) => ({ handle })],
+      ["its process", (_own, { process }) => ({ process })],
+    ])("%s, that one lives on with all it has", async (_what, tampered) => {
+      const { server, runtime, start } = open();
+      const marker = aMarker();
+      const script = `setsid /bin/sh -c 'while :; do sleep 0.2; done' ${marker} & exec sleep 60`;
+      const [own, other] = [await start(), await start({ argv: ["/bin/sh", "-c", script] })];
+      await expect.poll(() => pidsWith(marker).length).toBe(1);
+      await runtime.destroy({ ...own, ...tampered(own, other) }).catch(() => undefined);
+      expect((await runtime.look([other])).get(other.sessionId)).toMatchObject({
+        runtime: { kind: "alive" },
+        process: { kind: "alive" },
+      });
+      expect(server.hasSession(other.sessionId)).toBe(true);
+      expect(pidsWith(marker)).toHaveLength(1);
+    });
+
+    test("a recorded agent without the marks is named and left alone", async () => {
+      const { runtime, start } = open();
+      const [own, other] = [await start(), await start()];
+      const left = runtime.destroy({ ...own, process: other.process });
+      await expect(left).rejects.toMatchObject({
+        code: "teardown_incomplete",
+        details: {
+          left: [
+            { what: "process", where: `${other.process?.pid}`, why: expect.stringContaining("left alone") },
+          ],
+        },
+      });
+      expect(isRunning(own.process?.pid ?? 0)).toBe(false);
+    });
+  });
+
+  test("ends an agent that emptied its environment, by the terminal it runs in", async () => {
+    const { runtime, start } = open();
+    const target = await start({
+      argv: ["/usr/bin/env", "-i", "/bin/sh", "-c", "trap '' HUP; sleep 60 & wait"],
+    });
+    const environment = () => readFileSync(`/proc/${target.process?.pid}/environ`, "utf8");
+    await expect.poll(environment).not.toContain("AO_LAUNCH_ID");
+    await runtime.destroy(target);
     expect(isRunning(target.process?.pid ?? 0)).toBe(false);
   });
 

@@ -2,23 +2,29 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
 import { endProcesses } from "../../../../src/adapters/tmux/end-processes.ts";
 import type { ProcessTable } from "../../../../src/ports/process-table.ts";
-import { launchId } from "../../../support/builders.ts";
+import { launchId, sessionId } from "../../../support/builders.ts";
 
-const id = launchId("launch-1");
-const environment = { AO_LAUNCH_ID: "launch-1" };
+const marks = { sessionId: sessionId("app-1"), launchId: launchId("launch-1") };
+const environment = { AO_SESSION_ID: "app-1", AO_LAUNCH_ID: "launch-1" };
 
 describe("endProcesses", () => {
-  test("the agent, its children and what carries its mark get TERM, and that is enough", async () => {
+  test("the agent, its children and what carries its marks get TERM, and that is enough", async () => {
     const table = memoryProcessTable();
     const agent = table.add();
     const child = table.add({ parentPid: agent.pid });
     const marked = table.add({ environment });
-    const stranger = table.add({ environment: { AO_LAUNCH_ID: "launch-2" } });
-    expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
+    const strangers = [
+      table.add({ environment: { AO_SESSION_ID: "app-1", AO_LAUNCH_ID: "launch-2" } }),
+      table.add({ environment: { AO_SESSION_ID: "app-2", AO_LAUNCH_ID: "launch-1" } }),
+      table.add({ environment: { AO_LAUNCH_ID: "launch-1" } }),
+      table.add({ environment: { AO_SESSION_ID: "app-1" } }),
+    ];
+    expect(await endProcesses(table, { root: agent, ...marks })).toEqual([]);
     expect(table.sent.map(({ identity, signal }) => [identity.pid, signal])).toEqual(
       expect.arrayContaining([agent, child, marked].map(({ pid }) => [pid, "SIGTERM"])),
     );
-    expect(table.sent.map(({ identity }) => identity.pid)).not.toContain(stranger.pid);
+    const signalled = new Set(table.sent.map(({ identity }) => identity.pid));
+    expect(strangers.filter(({ pid }) => signalled.has(pid))).toEqual([]);
   });
 
   test("a pid that belongs to another process by now is never signalled", async () => {
@@ -26,7 +32,7 @@ describe("endProcesses", () => {
     const agent = table.add();
     table.kill(agent.pid);
     table.add({ pid: agent.pid });
-    expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
+    expect(await endProcesses(table, { root: agent, ...marks })).toEqual([]);
     expect(table.sent).toEqual([]);
   });
 
@@ -43,7 +49,7 @@ describe("endProcesses", () => {
         return table.family(...asked);
       },
     };
-    expect(await endProcesses(slow, { root: agent, launchId: id })).toEqual([]);
+    expect(await endProcesses(slow, { root: agent, ...marks })).toEqual([]);
     expect(table.sent).toEqual([{ identity: agent, signal: "SIGTERM" }]);
   });
 
@@ -51,7 +57,7 @@ describe("endProcesses", () => {
     const table = memoryProcessTable();
     const shell = table.add({ survives: ["SIGTERM"] });
     const agent = table.add({ environment });
-    expect(await endProcesses(table, { root: shell, launchId: id })).toEqual([]);
+    expect(await endProcesses(table, { root: shell, ...marks })).toEqual([]);
     expect(table.sent).toEqual([
       { identity: shell, signal: "SIGTERM" },
       { identity: agent, signal: "SIGTERM" },
@@ -62,7 +68,7 @@ describe("endProcesses", () => {
   test("what ignores both is killed, each process once by each signal", async () => {
     const table = memoryProcessTable();
     const agent = table.add({ survives: ["SIGTERM", "SIGHUP"] });
-    expect(await endProcesses(table, { root: agent, launchId: id })).toEqual([]);
+    expect(await endProcesses(table, { root: agent, ...marks })).toEqual([]);
     expect(table.sent.map(({ signal }) => signal)).toEqual(["SIGTERM", "SIGHUP", "SIGKILL"]);
   });
 
@@ -70,7 +76,7 @@ describe("endProcesses", () => {
     const table = memoryProcessTable();
     const agent = table.add();
     table.failWith("no /proc");
-    await expect(endProcesses(table, { root: agent, launchId: id })).rejects.toMatchObject({
+    await expect(endProcesses(table, { root: agent, ...marks })).rejects.toMatchObject({
       code: "runtime_unavailable",
     });
     expect(table.sent).toEqual([]);

@@ -54,6 +54,18 @@ describe("decideLocation", () => {
     ["its pane is listed and its server cannot be looked at", panes([aPane()]), blind, "found"],
     ["its own server does not list it", panes([]), alive, "gone"],
     ["the pane id belongs to another launch", panes([aPane({ launchId: "launch-2" })]), alive, "gone"],
+    [
+      "the pane has its launch and another session's id",
+      panes([aPane({ aoSessionId: "app-2" })]),
+      alive,
+      "gone",
+    ],
+    [
+      "another pane has its launch and another session's id",
+      panes([aPane({ paneId: "%5", aoSessionId: "app-2" })]),
+      alive,
+      "gone",
+    ],
     ["its session has other panes only", panes([aPane({ paneId: "%5" })]), alive, "closed"],
     ["its session has other panes, of a dead server", panes([aPane({ paneId: "%5" })]), dead, "gone"],
     [
