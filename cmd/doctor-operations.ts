@@ -1,6 +1,6 @@
 import type { Ao } from "../src/compose.ts";
 import { isLeased, type Operation } from "../src/domain/operation.ts";
-import { lookForDead } from "../src/lifecycle/operations/claim-operation.ts";
+import { lookAtHolders } from "../src/lifecycle/operations/claim-operation.ts";
 import { findOrphans, nameOrphans } from "../src/lifecycle/recovery/find-orphans.ts";
 import type { Check } from "./doctor-check.ts";
 
@@ -14,8 +14,9 @@ export async function operationsCheck({ deps }: Ao): Promise<Check> {
     const detail = unreadable.map(({ id, flaw }) => `operation ${id} cannot be read (${flaw})`).join("; ");
     return { name, status: "fail", detail, fix: null };
   }
-  const dead = await lookForDead(deps, operations);
-  const isUnderWay = (operation: Operation) => isLeased(operation) && !dead.has(operation.state.token);
+  const holders = await lookAtHolders(deps, operations);
+  const isUnderWay = (operation: Operation) =>
+    isLeased(operation) && holders.get(operation.state.token) !== "dead";
   const left = operations.filter((operation) => !isUnderWay(operation));
   if (left.length > 0) return { name, status: "warn", detail: `left half done: ${namesOf(left)}`, fix: FIX };
   const detail = operations.length === 0 ? "none unfinished" : `under way: ${namesOf(operations)}`;

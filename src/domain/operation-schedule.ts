@@ -18,7 +18,12 @@ export function isDue({ nextAttemptAtMs }: PreparedState, nowMs: number): boolea
   return nextAttemptAtMs <= nowMs || nextAttemptAtMs > nowMs + LONGEST_BACKOFF_MS;
 }
 
-/** Whether its owner was silent for too long. After a clock was set back it is not: an owner may be at work. */
+/** Whether its owner was silent for too long. */
 export function isExpired({ expiresAtMs }: LeasedState, nowMs: number): boolean {
   return expiresAtMs <= nowMs;
+}
+
+/** Whether it seems to hold for longer than any lease does, as after a clock was set back. */
+export function isTooLong({ expiresAtMs }: LeasedState, nowMs: number): boolean {
+  return expiresAtMs > nowMs + LEASE_MS;
 }

@@ -12,15 +12,20 @@ import {
   type OperationState,
   type PreparedState,
 } from "./operation.ts";
-import { backoffMs, isDue, isExpired, LEASE_MS } from "./operation-schedule.ts";
+import { backoffMs, isDue, isExpired, isTooLong, LEASE_MS } from "./operation-schedule.ts";
+
+/**
+ * What is known of who holds an operation, by pid, start time and boot id. `unknown`: it could not be looked at,
+ * which proves nothing.
+ */
+export type HolderFact = "alive" | "dead" | "unknown";
 
 /** Who wants to work on an operation, and what is known of who does. */
 export interface Claim {
   /** Never used before. */
   readonly token: string;
   readonly owner: OperationOwner;
-  /** The holder is proven dead: by pid, start time and boot id. Not being able to look proves nothing. */
-  readonly ownerDead: boolean;
+  readonly holder: HolderFact;
   /** Take it though its next attempt is due later. */
   readonly evenIfNotDue: boolean;
 }
@@ -55,13 +60,18 @@ function obstacleTo(claim: Claim, state: OperationState, nowMs: number): ClaimOb
     case "prepared":
       return claim.evenIfNotDue || isDue(state, nowMs) ? null : "not_due";
     case "leased":
-      return claim.ownerDead || isExpired(state, nowMs) ? null : "held";
+      return claim.holder === "dead" || isOver(state, claim, nowMs) ? null : "held";
     case "completed":
     case "failed":
       return "finished";
     default:
       return assertNever(state);
   }
+}
+
+/** A lease that is longer than any proves a clock that was set back: nothing, of a holder that is seen alive. */
+function isOver(lease: LeasedState, { holder }: Claim, nowMs: number): boolean {
+  return isExpired(lease, nowMs) || (holder === "unknown" && isTooLong(lease, nowMs));
 }
 
 /** Puts a step's evidence on record and renews the lease. The same progress again only renews it. */

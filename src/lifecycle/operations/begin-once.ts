@@ -87,10 +87,12 @@ export async function untilFree<Result>(
   attempt: () => Promise<Attempt<Result>>,
 ): Promise<Result> {
   const startedMs = clock.nowMs();
-  for (;;) {
+  for (let sleptMs = 0; ; sleptMs += LOOK_EVERY_MS) {
     const outcome = await attempt();
     if (outcome.kind === "done") return outcome.result;
-    if (Math.abs(clock.nowMs() - startedMs) >= waitMs) throw operationInProgress(outcome.operation);
+    // A clock that is set back meanwhile neither ends the wait nor makes it longer.
+    const waitedMs = Math.max(sleptMs, clock.nowMs() - startedMs);
+    if (waitedMs >= waitMs) throw operationInProgress(outcome.operation);
     await clock.sleep(LOOK_EVERY_MS);
   }
 }

@@ -1,6 +1,12 @@
 import { AoError } from "../../domain/errors.ts";
+import type { ProcessFact } from "../../domain/facts.ts";
 import { isLeased, type LeasedOperation, type Operation, type OperationId } from "../../domain/operation.ts";
-import { type ClaimDecision, claimOperation } from "../../domain/operation-transitions.ts";
+import {
+  type Claim,
+  type ClaimDecision,
+  claimOperation,
+  type HolderFact,
+} from "../../domain/operation-transitions.ts";
 import type { LedgerDeps } from "./ledger-deps.ts";
 import { requireOperation, saveOperation } from "./write-operation.ts";
 
@@ -19,37 +25,44 @@ export async function claim(
   id: OperationId,
   options: ClaimOptions = {},
 ): Promise<ClaimDecision> {
-  const deadTokens = await lookForDead(deps, [requireOperation(deps, id)]);
-  return tryClaim(deps, id, { deadTokens, evenIfNotDue: options.evenIfNotDue === true });
+  const holders = await lookAtHolders(deps, [requireOperation(deps, id)]);
+  return tryClaim(deps, id, { holders, evenIfNotDue: options.evenIfNotDue === true });
 }
 
-/** The tokens, among those of `operations`, whose holders are proven dead: one look at all of them. */
-export async function lookForDead(
+/** What is known of those who hold some operations, by the tokens of their claims. */
+export type Holders = ReadonlyMap<string, HolderFact>;
+
+/** One look at all holders of `operations`; none when nobody holds one. */
+export async function lookAtHolders(
   { processes }: Pick<LedgerDeps, "processes">,
   operations: readonly Operation[],
-): Promise<ReadonlySet<string>> {
+): Promise<Holders> {
   const leased = operations.filter(isLeased);
-  if (leased.length === 0) return new Set();
+  if (leased.length === 0) return new Map();
   const facts = await processes.look(leased.map(({ state }) => state.owner.process));
-  return new Set(leased.filter((_, index) => facts[index]?.kind === "dead").map(({ state }) => state.token));
+  return new Map(leased.map(({ state }, index) => [state.token, holderFact(facts[index])]));
 }
 
-/** What is known of holders is known of their tokens: who took the operation since is not meant by it. */
+function holderFact(fact: ProcessFact | undefined): HolderFact {
+  return fact?.kind === "dead" || fact?.kind === "alive" ? fact.kind : "unknown";
+}
+
+/** What is known of holders is known of their tokens: who took the operation since is at work. */
 export function tryClaim(
   deps: LedgerDeps,
   id: OperationId,
-  known: { readonly deadTokens: ReadonlySet<string>; readonly evenIfNotDue: boolean },
+  known: { readonly holders: Holders; readonly evenIfNotDue: boolean },
 ): ClaimDecision {
   return deps.store.transaction(() => {
     const operation = requireOperation(deps, id);
-    const ownerDead = isLeased(operation) && known.deadTokens.has(operation.state.token);
-    return take(deps, operation, { ownerDead, evenIfNotDue: known.evenIfNotDue });
+    const fact = isLeased(operation) ? known.holders.get(operation.state.token) : undefined;
+    return take(deps, operation, { holder: fact ?? "alive", evenIfNotDue: known.evenIfNotDue });
   });
 }
 
 /** Takes an operation that was prepared in the same transaction. */
 export function takeNew(deps: LedgerDeps, operation: Operation): LeasedOperation {
-  const decision = take(deps, operation, { ownerDead: false, evenIfNotDue: true });
+  const decision = take(deps, operation, { holder: "alive", evenIfNotDue: true });
   if (decision.kind === "claimed") return decision.operation;
   throw new AoError("internal", `operation ${operation.id} is new and ${decision.kind}`);
 }
@@ -57,7 +70,7 @@ export function takeNew(deps: LedgerDeps, operation: Operation): LeasedOperation
 function take(
   deps: LedgerDeps,
   operation: Operation,
-  known: { readonly ownerDead: boolean; readonly evenIfNotDue: boolean },
+  known: Pick<Claim, "holder" | "evenIfNotDue">,
 ): ClaimDecision {
   const nowMs = deps.clock.nowMs();
   const owner = { ...deps.self, sinceMs: nowMs };

@@ -1,6 +1,6 @@
 import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation, Operation, OperationKind } from "../../domain/operation.ts";
-import { lookForDead, tryClaim } from "./claim-operation.ts";
+import { type Holders, lookAtHolders, tryClaim } from "./claim-operation.ts";
 import { release } from "./hold-operation.ts";
 import { keepLease } from "./keep-lease.ts";
 import type { LedgerDeps } from "./ledger-deps.ts";
@@ -32,7 +32,7 @@ export interface TakeOverReport {
  */
 export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<TakeOverReport> {
   const { operations, unreadable } = deps.operations.unfinished();
-  const deadTokens = await lookForDead(deps, operations);
+  const holders = await lookAtHolders(deps, operations);
   const taken: Operation[] = [];
   const errors: TakeOverError[] = unreadable.map(({ id, sessionId, flaw }) => {
     return {
@@ -45,7 +45,7 @@ export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<Take
   });
   for (const operation of operations) {
     try {
-      const held = takeLeft(deps, operation, deadTokens);
+      const held = takeLeft(deps, operation, holders);
       if (held === null) continue;
       await carryOnOrRelease(deps, held, carryOn).finally(() => taken.push(requireOperation(deps, held.id)));
     } catch (error) {
@@ -55,12 +55,8 @@ export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<Take
   return { taken, errors };
 }
 
-function takeLeft(
-  deps: LedgerDeps,
-  { id }: Operation,
-  deadTokens: ReadonlySet<string>,
-): LeasedOperation | null {
-  const decision = tryClaim(deps, id, { deadTokens, evenIfNotDue: false });
+function takeLeft(deps: LedgerDeps, { id }: Operation, holders: Holders): LeasedOperation | null {
+  const decision = tryClaim(deps, id, { holders, evenIfNotDue: false });
   return decision.kind === "claimed" ? decision.operation : null;
 }
 

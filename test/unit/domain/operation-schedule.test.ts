@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffMs, isDue, isExpired, LEASE_MS } from "../../../src/domain/operation-schedule.ts";
+import { backoffMs, isDue, isExpired, isTooLong, LEASE_MS } from "../../../src/domain/operation-schedule.ts";
 import { T0_MS } from "../../support/builders.ts";
 import { aLease } from "../../support/operations.ts";
 
@@ -46,8 +46,17 @@ describe("isExpired", () => {
   test.each([
     ["a millisecond before its end", T0_MS + LEASE_MS - 1, false],
     ["at its end", T0_MS + LEASE_MS, true],
-    ["an hour before its end: the clock was set back, its owner may work", T0_MS - 3_600_000, false],
   ])("%s", (_when, nowMs, expected) => {
     expect(isExpired(aLease({ expiresAtMs: T0_MS + LEASE_MS }), nowMs)).toBe(expected);
+  });
+});
+
+describe("isTooLong", () => {
+  test.each([
+    ["at its beginning", T0_MS, false],
+    ["at its end", T0_MS + LEASE_MS, false],
+    ["before it began: the clock was set back", T0_MS - 1, true],
+  ])("%s", (_when, nowMs, expected) => {
+    expect(isTooLong(aLease({ expiresAtMs: T0_MS + LEASE_MS }), nowMs)).toBe(expected);
   });
 });

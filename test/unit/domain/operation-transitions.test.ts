@@ -7,6 +7,7 @@ import {
   claimOperation,
   completeOperation,
   failOperation,
+  type HolderFact,
   recordProgress,
   releaseOperation,
 } from "../../../src/domain/operation-transitions.ts";
@@ -21,7 +22,7 @@ function aClaim(overrides: Partial<Claim> = {}): Claim {
   return {
     token: "token-2",
     owner: anOwner({ sinceMs: LATER_MS }),
-    ownerDead: false,
+    holder: "alive",
     evenIfNotDue: false,
     ...overrides,
   };
@@ -30,12 +31,25 @@ function aClaim(overrides: Partial<Claim> = {}): Claim {
 describe("claimOperation", () => {
   const dueLater = anOperation({ nextAttemptAtMs: LATER_MS + 1 });
   const leaseOver = aLeasedOperation();
+  const setBack = anOperationIn(aLease({ expiresAtMs: T0_MS + 30_001 }));
 
   test.each<[string, Operation, Partial<Claim>, number]>([
     ["a due one", anOperation({ nextAttemptAtMs: LATER_MS }), {}, LATER_MS],
     ["one that is due later, when asked to", dueLater, { evenIfNotDue: true }, LATER_MS],
-    ["one whose holder is dead, at once", aLeasedOperation(), { ownerDead: true }, LATER_MS],
+    ["one whose holder is dead, at once", aLeasedOperation(), { holder: "dead" }, LATER_MS],
     ["one whose lease is over", leaseOver, {}, leaseOver.state.expiresAtMs],
+    [
+      "one whose lease is over, of a holder that nobody can see",
+      leaseOver,
+      { holder: "unknown" },
+      T0_MS + 30_000,
+    ],
+    [
+      "one whose holder nobody can see, with a lease that none is as long as",
+      setBack,
+      { holder: "unknown" },
+      T0_MS,
+    ],
   ])("takes %s", (_what, operation, claim, nowMs) => {
     const owner = anOwner({ command: "ao reconcile", sinceMs: nowMs });
     expect(claimOperation(operation, aClaim({ owner, ...claim }), nowMs)).toEqual({
@@ -53,10 +67,13 @@ describe("claimOperation", () => {
   test.each<[string, Operation, Partial<Claim>]>([
     ["held", aLeasedOperation(), {}],
     ["held", aLeasedOperation(), { evenIfNotDue: true }],
+    ["held", aLeasedOperation(), { holder: "unknown" }],
+    ["held", anOperationIn(aLease({ expiresAtMs: LATER_MS + 3_600_000 })), {}],
+    ["held", anOperationIn(aLease({ expiresAtMs: LATER_MS + 30_000 })), { holder: "unknown" }],
     ["not_due", dueLater, {}],
-    ["not_due", dueLater, { ownerDead: true }],
-    ["finished", completed, { ownerDead: true, evenIfNotDue: true }],
-    ["finished", failed, { ownerDead: true, evenIfNotDue: true }],
+    ["not_due", dueLater, { holder: "dead" }],
+    ["finished", completed, { holder: "dead", evenIfNotDue: true }],
+    ["finished", failed, { holder: "dead", evenIfNotDue: true }],
   ])("refuses as %s", (kind, operation, claim) => {
     const decision = claimOperation(operation, aClaim(claim), LATER_MS);
     expect(decision.kind).toBe(kind);
@@ -172,7 +189,7 @@ interface Event {
   /** Chooses among the tokens of all claims so far, refused ones and the newest included. */
   readonly pick: number;
   readonly elapsedMs: number;
-  readonly ownerDead: boolean;
+  readonly holder: HolderFact;
   readonly evenIfNotDue: boolean;
 }
 
@@ -189,7 +206,7 @@ const anyEvents: fc.Arbitrary<readonly Event[]> = fc.array(
     name: fc.constantFrom("claim", "claim", "progress", "release", "complete", "fail"),
     pick: fc.nat({ max: 100 }),
     elapsedMs: fc.constantFrom(0, 1, 900, 5_000, 31_000, 600_000, -5_000, -3_600_000),
-    ownerDead: fc.boolean(),
+    holder: fc.constantFrom("alive", "dead", "unknown"),
     evenIfNotDue: fc.boolean(),
   }),
   { maxLength: 40 },
@@ -213,12 +230,12 @@ function play(events: readonly Event[]): readonly Step[] {
 }
 
 function apply(operation: Operation, event: Event, token: string, nowMs: number): Operation {
-  const { ownerDead, evenIfNotDue } = event;
+  const { holder, evenIfNotDue } = event;
   const owner = anOwner({ sinceMs: nowMs });
   const error = { code: "internal", message: "no" };
   switch (event.name) {
     case "claim":
-      return claimOperation(operation, { token, owner, ownerDead, evenIfNotDue }, nowMs).operation;
+      return claimOperation(operation, { token, owner, holder, evenIfNotDue }, nowMs).operation;
     case "progress":
       return recordProgress(operation, { token, progress: nowMs }, nowMs).operation;
     case "release":
@@ -295,11 +312,13 @@ describe("any sequence of events", () => {
     });
   });
 
-  test("leaves the holder alone until it is dead or its lease is over", () => {
+  test("leaves the holder alone until it is dead or its lease is over, or one that nobody can see has an impossible one", () => {
     everyStep((step) => {
       const { before, event, nowMs } = step;
       if (!isLeased(before) || !isClaim(step)) return;
-      expect(event.ownerDead || before.state.expiresAtMs <= nowMs).toBe(true);
+      const { expiresAtMs } = before.state;
+      const isImpossible = event.holder === "unknown" && expiresAtMs > nowMs + 30_000;
+      expect(event.holder === "dead" || expiresAtMs <= nowMs || isImpossible).toBe(true);
     });
   });
 

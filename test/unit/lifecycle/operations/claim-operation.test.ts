@@ -57,14 +57,39 @@ describe("claim", () => {
     expect((await other.ledger.claim(first.id)).kind).toBe("claimed");
   });
 
-  test("the death of a holder says nothing of who took it over during the look", async () => {
-    const { worker, processes } = aLedgerWorld();
+  test.each([
+    ["a living holder is left alone", {}, "held"],
+    ["a holder that nobody can see is taken over", { unreadable: true }, "claimed"],
+  ])("after the clock was set back by an hour %s", async (_what, change, kind) => {
+    const { worker, processes, clock } = aLedgerWorld();
+    const one = worker();
+    const first = begun(one);
+    clock.advance(-3_600_000);
+    processes.change(one.process.pid, change);
+    expect((await worker().ledger.claim(first.id)).kind).toBe(kind);
+  });
+
+  test("after the clock was set back by an hour what was released is due", async () => {
+    const { worker, clock } = aLedgerWorld();
+    const one = worker();
+    const first = begun(one);
+    one.ledger.release(first, { lastError: "tmux: EAGAIN" });
+    clock.advance(-3_600_000);
+    expect((await one.ledger.claim(first.id)).kind).toBe("claimed");
+  });
+
+  test.each([
+    ["", 0],
+    [", nor does a clock that was set back meanwhile", -3_600_000],
+  ])("the death of a holder says nothing of who took it over during the look%s", async (_what, jumpMs) => {
+    const { worker, processes, clock } = aLedgerWorld();
     const [one, second] = [worker(), worker()];
     const first = begun(one);
     one.die();
     const look: typeof processes.look = async (identities) => {
       const facts = await processes.look(identities);
       await second.ledger.claim(first.id);
+      clock.advance(jumpMs);
       return facts;
     };
     const slow = worker("ao reconcile", { processes: { look } });
