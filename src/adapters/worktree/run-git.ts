@@ -1,10 +1,10 @@
-import { execa } from "execa";
-import { AoError } from "../../domain/errors.ts";
+import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import type { GitResult } from "./git-failure.ts";
 import { retryHalfWritten } from "./git-retry.ts";
 import { markedEnvironment } from "./operation-marks.ts";
+import { type CapturedResult, runCaptured } from "./run-captured.ts";
 
 export interface GitOptions {
   /** Program to run; a bare name is looked up in `PATH`. */
@@ -82,28 +82,28 @@ interface GitCall {
  * @throws AoError git_unavailable when it could not be started, was ended by a signal or a timeout.
  */
 async function runGit(call: GitCall): Promise<GitResult> {
-  const result = await execa(call.program, call.args, {
-    cwd: "/",
-    env: call.env,
-    extendEnv: false,
-    reject: false,
-    stripFinalNewline: false,
-    timeout: call.timeoutMs,
-    maxBuffer: MAX_OUTPUT_BYTES,
-    ...(call.input === undefined ? { stdin: "ignore" as const } : { input: call.input }),
+  const result = await runCaptured({ ...call, maxBytes: MAX_OUTPUT_BYTES });
+  if (result.kind === "ended") return result;
+  const isMissing = result.kind === "not_started" && ["ENOENT", "EACCES"].includes(result.code ?? "");
+  if (isMissing) throw gitMissing(call.program, result.cause);
+  throw new AoError("git_unavailable", `git did not answer: ${whyNot(result, call)}`, {
+    hint: result.kind === "timed_out" ? "a hook, a filter or the disk may hang; try again" : "run ao doctor",
+    details: { args: call.args },
+    cause: result.kind === "not_started" ? result.cause : undefined,
   });
-  const { exitCode, stdout, stderr } = result;
-  if (exitCode !== undefined && !result.isMaxBuffer) return { exitCode, stdout, stderr };
-  if (result.code === "ENOENT" || result.code === "EACCES") throw gitMissing(call.program, result.cause);
-  throw new AoError(
-    "git_unavailable",
-    `git did not answer: ${result.originalMessage ?? result.shortMessage}`,
-    {
-      hint: "run ao doctor",
-      details: { args: call.args },
-      cause: result.cause,
-    },
-  );
+}
+
+function whyNot(result: Exclude<CapturedResult, { readonly kind: "ended" }>, { timeoutMs }: GitCall): string {
+  switch (result.kind) {
+    case "signalled":
+      return `${result.signal} ended it`;
+    case "timed_out":
+      return `it and all it had started were ended after ${timeoutMs / 1000} s`;
+    case "too_much":
+      return `it wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB`;
+    case "not_started":
+      return errorMessage(result.cause);
+  }
 }
 
 /** The error for a git program that could not be started at all. */

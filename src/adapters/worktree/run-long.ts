@@ -4,6 +4,8 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
+import { AoError } from "../../domain/errors.ts";
+import { endOnExit, endWhenLate, signalGroup } from "./process-group.ts";
 
 export interface LongRun {
   readonly program: string;
@@ -18,7 +20,6 @@ export type LongResult =
   | { readonly kind: "timed_out"; readonly output: string }
   | { readonly kind: "not_started"; readonly cause: unknown };
 
-const TERM_GRACE_MS = 2_000;
 const OUTPUT_TAIL_BYTES = 64 * 1024;
 
 /**
@@ -28,6 +29,8 @@ const OUTPUT_TAIL_BYTES = 64 * 1024;
  *
  * `output` is the last 64 KiB of stdout and stderr together. It goes through a nameless file, not a pipe, so
  * that a background child holding it open keeps nobody waiting.
+ *
+ * @throws AoError git_failed when there is no place for that file, neither in `TMPDIR` nor in `/tmp`.
  */
 export async function runLong(run: LongRun): Promise<LongResult> {
   const output = await namelessFile();
@@ -54,63 +57,34 @@ async function runInto(output: FileHandle, run: LongRun): Promise<LongResult> {
   const { pid } = child;
   if (pid === undefined) return { kind: "not_started", cause: (await child).cause };
 
-  const release = endOnExit(pid);
+  const release = endOnExit(pid, "SIGKILL");
   const watch = endWhenLate(pid, run.timeoutMs);
-  const result = await child;
-  const late = watch.stop();
+  const result = await Promise.race([child, watch.givenUp]);
+  const isLate = watch.stop();
   release();
-  if (result.exitCode !== 0) signalGroup(pid, "SIGKILL");
+  if (isLate || result?.exitCode !== 0) signalGroup(pid, "SIGKILL");
+  if (result === undefined) child.unref();
   const text = await tail(output);
-  return late
+  return isLate
     ? { kind: "timed_out", output: text }
-    : { kind: "ended", exitCode: result.exitCode ?? null, output: text };
-}
-
-const running = new Set<number>();
-
-/** One listener for all groups, however many run at once. */
-function endOnExit(pid: number): () => void {
-  running.add(pid);
-  if (running.size === 1) process.once("exit", endAll);
-  return () => {
-    running.delete(pid);
-    if (running.size === 0) process.removeListener("exit", endAll);
-  };
-}
-
-function endAll(): void {
-  for (const pid of running) signalGroup(pid, "SIGKILL");
-}
-
-function endWhenLate(pid: number, timeoutMs: number): { stop(): boolean } {
-  let late = false;
-  let kill: NodeJS.Timeout | undefined;
-  const term = setTimeout(() => {
-    late = true;
-    signalGroup(pid, "SIGTERM");
-    kill = setTimeout(() => signalGroup(pid, "SIGKILL"), TERM_GRACE_MS);
-  }, timeoutMs);
-  return {
-    stop() {
-      clearTimeout(term);
-      clearTimeout(kill);
-      return late;
-    },
-  };
-}
-
-function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group has ended already: there is nothing left to signal.
-  }
+    : { kind: "ended", exitCode: result?.exitCode ?? null, output: text };
 }
 
 async function namelessFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `ao-${randomUUID()}`);
-  const file = await open(path, "ax+", 0o600);
-  await unlink(path);
+  const folders = [...new Set([tmpdir(), "/tmp"])];
+  for (const folder of folders) {
+    const file = await openNameless(join(folder, `ao-${randomUUID()}`));
+    if (file !== undefined) return file;
+  }
+  throw new AoError("git_failed", `no temporary file could be made in ${folders.join(" or ")}`, {
+    hint: "set TMPDIR to a folder that you may write to",
+    details: { folders },
+  });
+}
+
+async function openNameless(path: string): Promise<FileHandle | undefined> {
+  const file = await open(path, "ax+", 0o600).catch(() => undefined);
+  if (file !== undefined) await unlink(path);
   return file;
 }
 
