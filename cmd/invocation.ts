@@ -4,6 +4,7 @@ import { printable } from "../src/domain/printable.ts";
 import { type Paint, painter } from "./color.ts";
 import type { Io } from "./io.ts";
 import { type Progress, startProgress } from "./progress.ts";
+import { reportError, toAoError } from "./report-error.ts";
 
 /** Flags that every command takes. */
 export interface CommonOptions {
@@ -23,13 +24,15 @@ export interface Invocation {
   readonly progress: Progress;
   /** What followed `--`, for the agent. */
   readonly agentArgs: readonly string[];
-  /** Opens the store and the adapters; closed when the command ends. Warnings of the configuration are shown. */
+  /** Opens the store and the adapters; closed when the command ends, or before. Warnings of the configuration are shown. */
   open(access: Access, chosen?: { readonly configPath?: string }): Promise<Ao>;
   /** The result: one JSON value with `--json`, else the lines. */
   print(value: unknown, lines: () => Lines | Promise<Lines>): Promise<void>;
   /** A line on stderr for a person; with `--json` nothing. */
   note(text: string): void;
   warn(text: string): void;
+  /** An error that does not end the command, as one that does is shown. */
+  report(error: unknown): void;
   /** Signals wait for the end of the step from now on. */
   hold(): void;
   readonly isInterrupted: () => boolean;
@@ -66,7 +69,7 @@ export function beginInvocation(request: InvocationRequest): Invocation {
   const off = !options.color;
   const errorPaint = painter({ env: io.env, stream: io.stderr, off });
   const progress = startProgress({ io, quiet: json, verbose: options.verbose === true });
-  const opened: Ao[] = [];
+  const opened = new Set<Ao>();
 
   function note(text: string): void {
     if (json) return;
@@ -88,8 +91,11 @@ export function beginInvocation(request: InvocationRequest): Invocation {
         ...{ env: io.env, cwd: io.cwd, access, command },
         ...(configPath && { configPath }),
       });
-      opened.push(ao);
-      return withWarnings(ao, warn);
+      opened.add(ao);
+      const close = () => {
+        if (opened.delete(ao)) ao.close();
+      };
+      return withWarnings({ ...ao, close }, warn);
     },
     async print(value, lines) {
       const text = json ? JSON.stringify(value, null, 2) : (await lines()).join("\n");
@@ -98,6 +104,10 @@ export function beginInvocation(request: InvocationRequest): Invocation {
     },
     note,
     warn,
+    report: (error) => {
+      progress.clear();
+      reportError(toAoError(error), { io, json, paint: errorPaint });
+    },
     hold: () => io.interruption.hold(),
     isInterrupted: () => io.interruption.signal.aborted,
     close() {

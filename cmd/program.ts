@@ -26,6 +26,7 @@ const ENTRIES: readonly Entry[] = [
   },
   { names: ["list", "ls", "status"], load: async () => (await import("./commands/list.ts")).listCommand },
   { names: ["show"], load: async () => (await import("./commands/show.ts")).showCommand },
+  { names: ["wait"], load: async () => (await import("./commands/wait.ts")).waitCommand },
   { names: ["send"], load: async () => (await import("./commands/send.ts")).sendCommand },
   { names: ["kill"], load: async () => (await import("./commands/kill.ts")).killCommand },
   { names: ["restore"], load: async () => (await import("./commands/restore.ts")).restoreCommand },

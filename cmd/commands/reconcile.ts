@@ -1,10 +1,17 @@
+import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
+import { AoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import type { ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
-import { jsonOption } from "../flags.ts";
+import { durationFlag, jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
+
+const MIN_INTERVAL_MS = 100;
+/** A timer of Node holds 24 days. */
+const MAX_INTERVAL_MS = 86_400_000;
 
 const NOTHING: ReconcileResult = {
   ...{ observed: 0, transitions: [], operations: [], orphans: [] },
@@ -23,14 +30,60 @@ function linesOf({ observed, transitions, operations, orphans }: ReconcileResult
   ];
 }
 
-async function tick(invocation: Invocation): Promise<number> {
-  invocation.hold();
-  const ao = await invocation.open("existing");
+interface Flags {
+  readonly interval?: string;
+}
+
+async function tick({ deps, isNew }: Ao): Promise<ReconcileResult> {
   // Without a store nothing can be known to be nobody's.
-  const result = ao.isNew ? NOTHING : await reconcile(ao.deps);
+  return isNew ? NOTHING : reconcile(deps);
+}
+
+async function once(invocation: Invocation): Promise<number> {
+  const result = await tick(await invocation.open("existing"));
   await invocation.print(result, () => linesOf(result));
   for (const { subject, message } of result.errors) invocation.warn(`${subject}: ${message}`);
   return result.errors.length > 0 ? 1 : 0;
+}
+
+/** One line of JSON a tick; for a person only what is news. */
+function printTick({ io, json, warn }: Invocation, result: ReconcileResult): void {
+  const [, ...news] = [...linesOf(result)].reverse();
+  const lines = json ? [JSON.stringify(result)] : news.reverse();
+  if (lines.length > 0) io.stdout.write(`${lines.join("\n")}\n`);
+  for (const { subject, message } of result.errors) warn(`${subject}: ${message}`);
+}
+
+/** One tick after the other until a signal comes or nobody reads any more; what fails is told and not the end. */
+async function keepTicking(invocation: Invocation, intervalMs: number): Promise<number> {
+  const { interruption, stdout } = invocation.io;
+  let ao: Ao | undefined;
+  while (!interruption.signal.aborted && stdout.writable) {
+    try {
+      ao ??= await invocation.open("existing");
+      printTick(invocation, await tick(ao));
+      // A store that is not there yet may be there next time.
+      if (ao.isNew) ao = closed(ao);
+    } catch (error) {
+      invocation.report(error);
+      ao = closed(ao);
+    }
+    await setTimeout(intervalMs, undefined, { signal: interruption.signal }).catch(() => undefined);
+  }
+  return 0;
+}
+
+function closed(ao: Ao | undefined): undefined {
+  ao?.close();
+}
+
+async function run(invocation: Invocation, { interval }: Flags): Promise<number> {
+  const intervalMs = interval === undefined ? null : durationFlag("--interval", interval);
+  if (intervalMs !== null && (intervalMs < MIN_INTERVAL_MS || intervalMs > MAX_INTERVAL_MS)) {
+    throw new AoError("usage", `--interval must be from 100ms to 1d, is ${JSON.stringify(interval)}`);
+  }
+  invocation.hold();
+  return intervalMs === null ? once(invocation) : keepTicking(invocation, intervalMs);
 }
 
 /** `ao reconcile`. */
@@ -43,13 +96,15 @@ export function reconcileCommand(host: Host): Command {
       more: [
         "What commands that died have left is carried to its end where that is safe, and taken back where it is not.",
         "Runtimes and worktrees of nobody are removed when nothing would be lost, and named when something would.",
+        "With --interval and --json each tick is one line; what fails is told, and the next tick tries again.",
         "The exit code is 1 when something could not be looked at or carried on; everything else was.",
       ].join("\n"),
       examples: [
-        ["ao reconcile", "set right what a crash or a reboot has left"],
         ["ao reconcile --json", "for cron"],
+        ["ao reconcile --interval 5s", "in a terminal of its own"],
       ],
     })
+    .option("--interval <duration>", "go on, with a tick this often, until it is interrupted")
     .addOption(jsonOption())
-    .action(host.action(tick));
+    .action(host.action(run));
 }

@@ -1,10 +1,13 @@
 import type { Command } from "commander";
+import { AoError } from "../../src/domain/errors.ts";
+import type { SessionId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { restoreConfigured } from "../../src/lifecycle/configured-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { type RestoreLostResult, restoreLost } from "../../src/lifecycle/restore-lost.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
-import type { Invocation } from "../invocation.ts";
+import { type Invocation, refuseTogether } from "../invocation.ts";
 import {
   addWaitFlags,
   type RequestFlags,
@@ -17,9 +20,49 @@ import { sessionJson } from "../session-view.ts";
 
 interface RestoreFlags extends RequestFlags, WaitFlags {
   readonly fresh: boolean;
+  readonly allLost: boolean;
 }
 
-async function restore(invocation: Invocation, name: string, flags: RestoreFlags) {
+/** Between two restores of many. */
+const SPACING_MS = 1000;
+
+/** @throws AoError usage when flags of one restore are given for all. */
+function refuseForAll({ fresh, requestId, wait }: RestoreFlags): void {
+  refuseTogether([true, "--all-lost"], [fresh, "--fresh"]);
+  refuseTogether([true, "--all-lost"], [requestId !== undefined, "--request-id"]);
+  refuseTogether([true, "--all-lost"], [wait, "--wait"]);
+}
+
+function lostLines({ restored, failed, left }: RestoreLostResult): readonly string[] {
+  if (restored.length + failed.length + left.length === 0) return ["no session was lost"];
+  return [
+    ...restored.map(({ id }) => `${id} restored`),
+    ...failed.map(({ id, message }) => `${id} failed: ${printable(message)}`),
+    ...left.map((id) => `${id} not tried`),
+  ];
+}
+
+async function restoreAll(invocation: Invocation, flags: RestoreFlags): Promise<number> {
+  refuseForAll(flags);
+  invocation.hold();
+  const ao = await invocation.open("existing");
+  const { signal } = invocation.io.interruption;
+  const onStep = (id: SessionId) => invocation.progress.step(`restoring ${id}`);
+  const result = await restoreLost(ao, { spacingMs: SPACING_MS, signal, onStep });
+  const restored = result.restored.map((record) => sessionJson(ao, record));
+  await invocation.print({ ...result, restored }, () => lostLines(result));
+  return result.failed.length + result.left.length > 0 ? 1 : 0;
+}
+
+async function restore(invocation: Invocation, name: string | undefined, flags: RestoreFlags) {
+  if (flags.allLost !== (name === undefined)) {
+    const why = name === undefined ? "a session is missing" : "a session and --all-lost exclude each other";
+    throw new AoError("usage", why, { hint: "ao restore <session>, or: ao restore --all-lost" });
+  }
+  return name === undefined ? restoreAll(invocation, flags) : restoreOne(invocation, name, flags);
+}
+
+async function restoreOne(invocation: Invocation, name: string, flags: RestoreFlags) {
   const request = { requestId: requestIdOf(flags), waitMs: waitMsOf(flags) };
   invocation.hold();
   const ao = await invocation.open("existing");
@@ -37,15 +80,18 @@ async function restore(invocation: Invocation, name: string, flags: RestoreFlags
 /** `ao restore`. */
 export function restoreCommand(host: Host): Command {
   const command = host.command({
-    usage: "restore <session>",
+    usage: "restore [session]",
     purpose: "Bring a terminated session back with its own conversation and files",
     examples: [
       ["ao restore app-7", "take up where it ended"],
-      ["ao restore app-7 --fresh", "start the agent anew in the same files, with the recorded prompt"],
+      ["ao restore --all-lost", "after a reboot: all sessions whose runtime was lost, one after the other"],
     ],
   });
   return addWaitFlags(command)
     .addOption(switchOption("--fresh", "begin a new conversation with the recorded prompt"))
+    .addOption(
+      switchOption("--all-lost", "every session whose runtime was lost; stops after three failures in a row"),
+    )
     .addOption(requestIdOption())
     .addOption(jsonOption())
     .action(host.action(restore));

@@ -1,14 +1,17 @@
 import { type Command, Option } from "commander";
+import { AoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { SESSION_KINDS, type SessionKind, type SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId, parseTitle } from "../../src/domain/user-text.ts";
 import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
+import { type WaitOptions, waitForStatus } from "../../src/lifecycle/wait-for-status.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
 import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flags.ts";
 import { sessionJson } from "../session-view.ts";
 import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
+import { DEFAULT_STATUS_WAIT, statusesFlag, statusTimeout } from "../status-flags.ts";
 import { attachTo, requireTerminal } from "./attach.ts";
 
 interface Flags extends SpawnFlags, RequestFlags {
@@ -16,6 +19,19 @@ interface Flags extends SpawnFlags, RequestFlags {
   readonly title?: string;
   readonly kind: SessionKind;
   readonly attach: boolean;
+  /** `true` when no status was named. */
+  readonly wait?: string | true;
+  readonly timeout?: string;
+}
+
+/** What `--wait` and `--timeout` ask for, or nothing. @throws AoError usage */
+function wantedStatus({ wait, timeout }: Flags): Omit<WaitOptions, "signal"> | undefined {
+  if (wait !== undefined) {
+    const statuses = statusesFlag("--wait", wait === true ? "idle" : wait);
+    return { statuses, timeoutMs: statusTimeout(timeout) };
+  }
+  if (timeout === undefined) return undefined;
+  throw new AoError("usage", "--timeout is for --wait alone", { hint: "add --wait" });
 }
 
 function linesOf({ id, metadata }: SessionRecord): readonly string[] {
@@ -32,6 +48,8 @@ function linesOf({ id, metadata }: SessionRecord): readonly string[] {
 
 async function spawn(invocation: Invocation, issue: string | undefined, flags: Flags): Promise<undefined> {
   refuseTogether([invocation.json, "--json"], [flags.attach, "--attach"]);
+  refuseTogether([flags.wait !== undefined, "--wait"], [flags.attach, "--attach"]);
+  const wanted = wantedStatus(flags);
   if (flags.attach) requireTerminal(invocation.io, "ao spawn --attach …");
   const input = {
     ...(await spawnInput(invocation, flags)),
@@ -45,7 +63,10 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   const { ao, plan } = await prepareSpawn(invocation, { project, agent, kind }, input);
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
-  await invocation.print(sessionJson(ao, record), () => linesOf(record));
+  if (!invocation.json) await invocation.print(null, () => linesOf(record));
+  const { signal } = invocation.io.interruption;
+  const shown = wanted ? await waitForStatus(ao.deps, record.id, { ...wanted, signal }) : record;
+  if (invocation.json) await invocation.print(sessionJson(ao, shown), () => []);
   if (flags.attach) await attachTo(invocation, ao, record.id);
   return undefined;
 }
@@ -76,6 +97,8 @@ export function spawnCommand(host: Host): Command {
         .default("worker" satisfies SessionKind),
     )
     .addOption(requestIdOption())
+    .option("--wait [status]", "once it runs, wait for a status, or several with commas (default: idle)")
+    .option("--timeout <duration>", `with --wait: for how long at most (default: ${DEFAULT_STATUS_WAIT})`)
     .addOption(switchOption("--attach", "show its terminal here once it runs"))
     .addOption(jsonOption())
     .action(host.action(spawn));

@@ -27,6 +27,7 @@ export const EXIT_CODES = {
   project_exists: 4,
   project_in_use: 4,
   inside_session: 4,
+  message_unsafe: 4,
   agent_unavailable: 5,
   runtime_unavailable: 5,
   git_unavailable: 5,
@@ -40,6 +41,7 @@ export const EXIT_CODES = {
   teardown_incomplete: 1,
   delivery_failed: 1,
   delivery_unconfirmed: 1,
+  timeout: 1,
   internal: 1,
   interrupted: 130,
 } as const;

@@ -1,0 +1,46 @@
+import { type Command, Option } from "commander";
+import { deriveStatus } from "../../src/domain/status.ts";
+import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { waitForStatus } from "../../src/lifecycle/wait-for-status.ts";
+import { jsonOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { sessionJson } from "../session-view.ts";
+import { DEFAULT_STATUS_WAIT, statusesFlag, statusTimeout } from "../status-flags.ts";
+
+interface WaitFlags {
+  readonly for: string;
+  readonly timeout?: string;
+}
+
+async function wait(invocation: Invocation, name: string, flags: WaitFlags): Promise<undefined> {
+  const statuses = statusesFlag("--for", flags.for);
+  const timeoutMs = statusTimeout(flags.timeout);
+  const ao = await invocation.open("existing");
+  const id = resolveSessionId(ao.deps, name);
+  const { signal } = invocation.io.interruption;
+  const record = await waitForStatus(ao.deps, id, { statuses, timeoutMs, signal });
+  await invocation.print(sessionJson(ao, record), () => [`${id} ${deriveStatus(record.lifecycle)}`]);
+  return undefined;
+}
+
+/** `ao wait`. */
+export function waitCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "wait <session>",
+      purpose: "Wait until a session shows a status",
+      more: [
+        "Looks as ao list does and writes nothing. Exit code 1 (timeout) when the time is over, and 4",
+        "(not_running) when the session has ended in another status.",
+      ].join("\n"),
+      examples: [
+        ["ao wait app-7", "until its agent rests"],
+        ["ao wait app-7 --for needs_input,idle --timeout 1h --json", "until there is something to do for me"],
+      ],
+    })
+    .addOption(new Option("--for <status>", "status to wait for, or several with commas").default("idle"))
+    .option("--timeout <duration>", `for how long at most (default: ${DEFAULT_STATUS_WAIT})`)
+    .addOption(jsonOption())
+    .action(host.action(wait));
+}
