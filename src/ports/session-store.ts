@@ -2,6 +2,22 @@ import type { ProjectId, SessionId } from "../domain/ids.ts";
 import type { Project } from "../domain/project.ts";
 import type { SessionRecord } from "../domain/session.ts";
 
+/** A session whose row cannot be read: it is damaged, or a later `ao` wrote it. Nothing ever changes the row. */
+export interface UnreadableSession {
+  /** As the columns have it; a text that is no id is one of its flaws. */
+  readonly id: string;
+  readonly projectId: string;
+  readonly issueId: string | null;
+  /** The first part that is wrong, for example `metadata.branch`. */
+  readonly flaw: string;
+}
+
+/** Rows of a query, each on its own: one that cannot be read never hides the others. */
+export interface SessionRows {
+  readonly sessions: readonly SessionRecord[];
+  readonly unreadable: readonly UnreadableSession[];
+}
+
 /**
  * Canonical state. Calls are synchronous: they are short, local, and must fit in one transaction.
  * Any call may throw AoError store_busy, store_corrupt, store_newer or data_dir_unusable.
@@ -18,10 +34,14 @@ export interface SessionStore {
    */
   allocateSessionNumber(prefix: string): number;
 
+  /** @throws AoError store_corrupt when its row cannot be read. */
   get(id: SessionId): SessionRecord | undefined;
+  /** All sessions, of one project when given, by creation, then by number, then by id. */
+  rows(projectId?: ProjectId): SessionRows;
   /**
-   * All sessions, of one project when given, by creation, then by number, then by id. One row that cannot be
-   * read fails the call with `store_corrupt`: a list without it would be a lie.
+   * The sessions of `rows`, for those to whom a list without one of them would be a lie.
+   *
+   * @throws AoError store_corrupt when a row cannot be read.
    */
   list(projectId?: ProjectId): readonly SessionRecord[];
   /** Adds a row. False when the id is taken; nothing changed then. */
@@ -41,7 +61,17 @@ export interface SessionStore {
   /** Removes a project. False when there is none. Its sessions stay. */
   removeProject(id: ProjectId): boolean;
 
-  /** Stores `value` under `key` unless there is one already; returns what is stored then. */
+  /**
+   * Stores `value` under `key` unless there is one already; returns what is stored then. A store that was
+   * opened for reading stores nothing and returns `value` where there is none.
+   */
   rememberOnce(key: string, value: string): string;
+  /**
+   * Reads all that is stored and checks that it is whole; takes time with the size. Asked before something is
+   * removed, or brought back, on the word of the store alone.
+   *
+   * @throws AoError store_corrupt when any part of it is damaged, rows that cannot be read aside.
+   */
+  verify(): void;
   close(): void;
 }

@@ -7,6 +7,8 @@ export interface Store {
   readonly sessions: SessionStore;
   readonly operations: OperationStore;
   readonly changes: ChangeLog;
+  /** It holds what there was when it was opened: what other processes write since is not seen in it. */
+  readonly isSnapshot: boolean;
   /** Idempotent; closes all three. */
   close(): void;
 }

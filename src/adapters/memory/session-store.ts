@@ -10,7 +10,8 @@ interface State {
   readonly settings: Map<string, string>;
 }
 
-type Rows = Omit<SessionStore, "transaction" | "allocateSessionNumber" | "close">;
+type Rows = Omit<SessionStore, "transaction" | "allocateSessionNumber" | "verify" | "close">;
+type SessionPart = "get" | "rows" | "list" | "insert" | "save";
 
 function splitId(id: SessionId): { readonly prefix: string; readonly number: number } {
   const dash = id.lastIndexOf("-");
@@ -36,14 +37,16 @@ function highestNumber(state: State, prefix: string): number {
   return Math.max(0, ...ids.map((id) => id.number));
 }
 
-function sessionRows(current: () => State): Pick<Rows, "get" | "list" | "insert" | "save"> {
+function sessionRows(current: () => State): Pick<Rows, SessionPart> {
+  const list = (projectId?: ProjectId) =>
+    [...current().sessions.values()]
+      .filter((record) => projectId === undefined || record.projectId === projectId)
+      .sort(byCreation)
+      .map((record) => structuredClone(record));
   return {
     get: (id) => structuredClone(current().sessions.get(id)),
-    list: (projectId) =>
-      [...current().sessions.values()]
-        .filter((record) => projectId === undefined || record.projectId === projectId)
-        .sort(byCreation)
-        .map((record) => structuredClone(record)),
+    rows: (projectId) => ({ sessions: list(projectId), unreadable: [] }),
+    list,
     insert(record) {
       if (current().sessions.has(record.id)) return false;
       current().sessions.set(record.id, structuredClone(record));
@@ -57,7 +60,7 @@ function sessionRows(current: () => State): Pick<Rows, "get" | "list" | "insert"
   };
 }
 
-function projectRows(current: () => State): Omit<Rows, "get" | "list" | "insert" | "save"> {
+function projectRows(current: () => State): Omit<Rows, SessionPart> {
   const ofRepository = (path: string) =>
     [...current().projects.values()].find((project) => project.repositoryPath === path);
   return {
@@ -116,6 +119,7 @@ export function memorySessionStore(): SessionStore {
       numbers.set(key, number);
       return number;
     },
+    verify: () => undefined,
     close: () => undefined,
   };
 }

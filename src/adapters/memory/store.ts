@@ -20,5 +20,11 @@ export function memoryStore(): Store {
     }
   };
 
-  return { sessions: { ...sessions, transaction }, operations, changes, close: () => sessions.close() };
+  return {
+    sessions: { ...sessions, transaction },
+    operations,
+    changes,
+    isSnapshot: false,
+    close: () => sessions.close(),
+  };
 }

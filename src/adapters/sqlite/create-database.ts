@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { APPLICATION_ID } from "./database-file.ts";
+import { makeDraftFolder } from "./drafts.ts";
 import { type Migration, migrate } from "./migrations.ts";
 
 function writeDraft(path: string, migrations: readonly Migration[]): void {
@@ -40,10 +41,10 @@ function linkUnlessThere(from: string, to: string): void {
  *
  * It is written under another name and then linked, so that an unfinished one is never seen and an empty
  * file is always damage. When two processes do this at once, one database wins and both succeed. A killed
- * process may leave its draft in a folder `.ao-new-…`, which nothing reads.
+ * process may leave its draft in a folder that nothing reads; `removeLeftDrafts` finds it.
  */
 export function createDatabase(path: string, migrations: readonly Migration[]): void {
-  const folder = mkdtempSync(join(dirname(path), ".ao-new-"));
+  const folder = makeDraftFolder(path);
   try {
     const draft = join(folder, basename(path));
     writeDraft(draft, migrations);

@@ -3,12 +3,14 @@ import { AoError, errorMessage } from "../../domain/errors.ts";
 
 type Translate = (path: string, cause: unknown) => AoError;
 
-const busy: Translate = (path, cause) =>
-  new AoError("store_busy", `another process is writing to ${path}`, {
+/** Another process kept the database at `path` from being used in time. */
+export function storeBusy(path: string, cause?: unknown): AoError {
+  return new AoError("store_busy", `another process is writing to ${path}`, {
     hint: "run the command again in a moment",
     details: { path },
     cause,
   });
+}
 
 /** The database at `path` is damaged. `what` is a clause about it, without the path. */
 export function storeCorrupt(
@@ -46,26 +48,45 @@ export function storeUnusable(
 
 const corrupt: Translate = (path, cause) => storeCorrupt(path, "is damaged", { cause });
 
+const incomplete: Translate = (path, cause) =>
+  storeCorrupt(path, `lacks a part: ${errorMessage(cause)}`, { cause });
+
 const unusable =
   (what: string): Translate =>
   (path, cause) =>
     storeUnusable(path, what, { cause });
 
-/** Primary result codes; an extended code begins with its primary one (sqlite.org/rescode.html). */
-const BY_RESULT_CODE: readonly (readonly [code: string, translate: Translate])[] = [
-  ["SQLITE_IOERR_CORRUPTFS", corrupt],
-  ["SQLITE_BUSY", busy],
-  ["SQLITE_LOCKED", busy],
-  ["SQLITE_PROTOCOL", busy],
-  ["SQLITE_CORRUPT", corrupt],
-  ["SQLITE_NOTADB", corrupt],
-  ["SQLITE_FULL", unusable("no space is left for the database")],
-  ["SQLITE_READONLY", unusable("cannot write the database")],
-  ["SQLITE_PERM", unusable("cannot write the database")],
-  ["SQLITE_CANTOPEN", unusable("cannot open the database")],
-  ["SQLITE_NOLFS", unusable("the file system cannot hold the database")],
-  ["SQLITE_IOERR", unusable("the disk failed under the database")],
+interface ErrorRow {
+  /** A result code, or the beginning it shares with its extended ones (sqlite.org/rescode.html). */
+  readonly code: string;
+  /** Of errors with that code, those whose text says so; all when not given. */
+  readonly says?: RegExp;
+  readonly translate: Translate;
+}
+
+/** What each failure of SQLite means; the first row that fits counts, and what fits none is a mistake of `ao`. */
+const MEANINGS: readonly ErrorRow[] = [
+  { code: "SQLITE_IOERR_CORRUPTFS", translate: corrupt },
+  { code: "SQLITE_CORRUPT", translate: corrupt },
+  { code: "SQLITE_NOTADB", translate: corrupt },
+  // The schema number says that it is there: somebody took it away.
+  { code: "SQLITE_ERROR", says: /no such (table|column|index)|has no column named/, translate: incomplete },
+  { code: "SQLITE_BUSY", translate: storeBusy },
+  { code: "SQLITE_LOCKED", translate: storeBusy },
+  { code: "SQLITE_PROTOCOL", translate: storeBusy },
+  { code: "SQLITE_FULL", translate: unusable("no space is left for the database") },
+  { code: "SQLITE_IOERR_SHMSIZE", translate: unusable("no space is left for the database") },
+  { code: "SQLITE_READONLY", translate: unusable("cannot write the database") },
+  { code: "SQLITE_PERM", translate: unusable("cannot write the database") },
+  { code: "SQLITE_CANTOPEN", translate: unusable("cannot open the database") },
+  { code: "SQLITE_NOLFS", translate: unusable("the file system cannot hold the database") },
+  { code: "SQLITE_IOERR", translate: unusable("the disk failed under the database") },
 ];
+
+function meaningOf({ code, message }: InstanceType<typeof Database.SqliteError>): Translate | undefined {
+  const row = MEANINGS.find((each) => code.startsWith(each.code) && (each.says?.test(message) ?? true));
+  return row?.translate;
+}
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "errno" in error && "syscall" in error;
@@ -84,8 +105,8 @@ function isMissingAddon(error: unknown): boolean {
  */
 export function storeError(error: unknown, path: string): unknown {
   if (error instanceof Database.SqliteError) {
-    const known = BY_RESULT_CODE.find(([code]) => error.code.startsWith(code));
-    if (known !== undefined) return known[1](path, error);
+    const meaning = meaningOf(error);
+    if (meaning !== undefined) return meaning(path, error);
     return new AoError("internal", `the database ${path} failed: ${error.message}`, { cause: error });
   }
   if (isMissingAddon(error)) {

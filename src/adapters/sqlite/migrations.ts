@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { storeNewer } from "./errors.ts";
+import { verifyDatabase } from "./verify-database.ts";
 
 /** One step of the schema. Once released it is never edited: a change is a new step. */
 export interface Migration {
@@ -128,9 +129,10 @@ export function schemaVersion(db: Database): number {
 
 /**
  * Brings an open database to the newest schema, in one transaction: all missing steps or none. A database
- * that has it already is only read.
+ * that has it already is only read; one that is damaged stays as it is.
  *
  * @throws AoError store_newer when its schema is newer than that; nothing is written.
+ * @throws AoError store_corrupt when a page of it is damaged; nothing is written.
  */
 export function migrate(db: Database, migrations: readonly Migration[]): void {
   const newest = newestVersion(migrations);
@@ -142,6 +144,7 @@ export function migrate(db: Database, migrations: readonly Migration[]): void {
   }
 
   if (missing().length === 0) return;
+  verifyDatabase(db);
   // Another process may have migrated between the look and the lock, so the steps are chosen again.
   db.transaction(() => {
     for (const { version, sql } of missing()) {

@@ -1,9 +1,8 @@
-import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { createDatabase } from "./create-database.ts";
 import { checkDatabaseFile, hasUnmergedLog, isThere } from "./database-file.ts";
+import { removeLeftDrafts } from "./drafts.ts";
 import { storeCorrupt, storeError } from "./errors.ts";
-import { makeFolder } from "./make-folder.ts";
 import { type Migration, migrate, newestVersion } from "./migrations.ts";
 
 export interface DatabaseOptions {
@@ -16,7 +15,6 @@ export interface DatabaseOptions {
 
 function ensureDatabase({ path, migrations }: DatabaseOptions): void {
   if (isThere(path)) return;
-  makeFolder(dirname(path));
   // Asked again after the log: another process may have made both just now.
   if (hasUnmergedLog(path) && !isThere(path)) {
     throw storeCorrupt(path, "is gone, but its write-ahead log is still there");
@@ -39,14 +37,15 @@ function connect({ path, busyTimeoutMs, migrations }: DatabaseOptions): Database
 }
 
 /**
- * Opens the database at `path` with the newest schema; makes it, and its folder with mode 0700, when there
- * is none. A file that cannot be read as a database of `ao` is left byte for byte as it is.
+ * Opens the database at `path` with the newest schema; makes it in the folder, which has to be there, when
+ * there is none. A file that cannot be read as a database of `ao` is left byte for byte as it is.
  *
  * @throws AoError store_corrupt, store_newer, store_busy or data_dir_unusable
  */
 export function openDatabase(options: DatabaseOptions): Database.Database {
   try {
     ensureDatabase(options);
+    removeLeftDrafts(options.path);
     checkDatabaseFile(options.path, newestVersion(options.migrations));
     return connect(options);
   } catch (error) {

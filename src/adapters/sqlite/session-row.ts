@@ -1,4 +1,5 @@
 import type { SessionRecord } from "../../domain/session.ts";
+import type { UnreadableSession } from "../../ports/session-store.ts";
 import { parseJson } from "./parse-json.ts";
 import { sessionShape } from "./session-shape.ts";
 
@@ -19,10 +20,9 @@ export interface SessionRow {
 /** A row as it is read: nothing is known of it yet. */
 export type StoredSessionRow = { readonly [Column in keyof SessionRow]: unknown };
 
-/** A row that could be read, or the id of one that could not with the field that is wrong. */
 export type ParsedSession =
   | { readonly kind: "session"; readonly record: SessionRecord }
-  | { readonly kind: "damaged"; readonly id: string; readonly field: string };
+  | { readonly kind: "unreadable"; readonly row: UnreadableSession };
 
 /** The row of a session. */
 export function sessionRow(record: SessionRecord): SessionRow {
@@ -40,7 +40,7 @@ export function sessionRow(record: SessionRecord): SessionRow {
   };
 }
 
-/** The session of a row. A row of which any part is missing or unknown is damaged: no value is made up. */
+/** The session of a row. A row of which any part is missing or unknown is unreadable: nothing is made up. */
 export function parseSessionRow(row: StoredSessionRow): ParsedSession {
   const candidate: unknown = {
     id: row.id,
@@ -53,9 +53,13 @@ export function parseSessionRow(row: StoredSessionRow): ParsedSession {
     lifecycle: parseJson(row.lifecycle),
     metadata: parseJson(row.metadata),
   };
-  const field = sessionShape(candidate);
-  if (field !== null) return { kind: "damaged", id: String(row.id), field };
-  const record = candidate as SessionRecord;
-  if (record.lifecycle.revision === row.revision) return { kind: "session", record };
-  return { kind: "damaged", id: record.id, field: "revision" };
+  const flaw = sessionShape(candidate) ?? revisionFlaw(candidate as SessionRecord, row);
+  if (flaw === null) return { kind: "session", record: candidate as SessionRecord };
+  const issueId = row.issue_id === null ? null : String(row.issue_id);
+  const known = { id: String(row.id), projectId: String(row.project_id), issueId };
+  return { kind: "unreadable", row: { ...known, flaw } };
+}
+
+function revisionFlaw({ lifecycle }: SessionRecord, { revision }: StoredSessionRow): string | null {
+  return lifecycle.revision === revision ? null : "revision";
 }

@@ -5,12 +5,17 @@ import type { Call } from "./calls.ts";
 import { projectTable } from "./project-table.ts";
 import { sessionTable } from "./session-table.ts";
 import { settingsTable } from "./settings-table.ts";
+import { verifyDatabase } from "./verify-database.ts";
 
 /** The sessions, projects and settings of a database, and the transactions on all that it holds. */
-export function sessionStore(db: Database, call: Call): SessionStore {
+export function sessionStore(
+  db: Database,
+  call: Call,
+  { isReadOnly }: { readonly isReadOnly: boolean },
+): SessionStore {
   const sessions = sessionTable(db);
   const projects = projectTable(db);
-  const settings = settingsTable(db);
+  const settings = settingsTable(db, { isReadOnly });
 
   function refuseInTransaction(what: string): void {
     if (db.inTransaction) throw new AoError("internal", `${what} inside a transaction of the session store`);
@@ -26,6 +31,7 @@ export function sessionStore(db: Database, call: Call): SessionStore {
       return call(() => sessions.allocateSessionNumber(prefix));
     },
     get: (id) => call(() => sessions.get(id)),
+    rows: (projectId) => call(() => sessions.rows(projectId)),
     list: (projectId) => call(() => sessions.list(projectId)),
     insert: (record) => call(() => sessions.insert(record)),
     save: (record, readRevision) => call(() => sessions.save(record, readRevision)),
@@ -35,6 +41,7 @@ export function sessionStore(db: Database, call: Call): SessionStore {
     insertProject: (project) => call(() => projects.insertProject(project)),
     removeProject: (id) => call(() => projects.removeProject(id)),
     rememberOnce: (key, value) => call(() => settings.rememberOnce(key, value)),
+    verify: () => call(() => verifyDatabase(db)),
     close: () => call(() => db.close()),
   };
 }

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
+import type { ProjectId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import type { SessionStore } from "../../ports/session-store.ts";
+import type { SessionRows, SessionStore, UnreadableSession } from "../../ports/session-store.ts";
 import { storeCorrupt } from "./errors.ts";
 import { parseSessionRow, type SessionRow, type StoredSessionRow, sessionRow } from "./session-row.ts";
 
@@ -20,29 +21,43 @@ const COLUMNS = [
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM sessions`;
 const ORDER = "ORDER BY created_at, number, id";
 
-/** Damaged rows in an error's message; the rest is in its details. */
+/** Unreadable rows that an error names; it counts them all. */
 const MAX_NAMED_ROWS = 5;
 
-type SessionTable = Pick<SessionStore, "allocateSessionNumber" | "get" | "list" | "insert" | "save">;
+type SessionTable = Pick<SessionStore, "allocateSessionNumber" | "get" | "rows" | "list" | "insert" | "save">;
 
-function readAll(path: string, rows: readonly StoredSessionRow[]): readonly SessionRecord[] {
-  const records: SessionRecord[] = [];
-  const damaged: string[] = [];
+function readRows(rows: readonly StoredSessionRow[]): SessionRows {
+  const sessions: SessionRecord[] = [];
+  const unreadable: UnreadableSession[] = [];
   for (const row of rows) {
     const parsed = parseSessionRow(row);
-    if (parsed.kind === "session") records.push(parsed.record);
-    else damaged.push(`${parsed.id} (${parsed.field})`);
+    if (parsed.kind === "session") sessions.push(parsed.record);
+    else unreadable.push(parsed.row);
   }
-  if (damaged.length === 0) return records;
-  const named = damaged.slice(0, MAX_NAMED_ROWS).join(", ");
-  throw storeCorrupt(path, `has ${damaged.length} unreadable session rows: ${named}`);
+  return { sessions, unreadable };
 }
 
-/** Sessions and their numbers. A row that cannot be read fails the call and is named. */
+function readAll(path: string, rows: readonly StoredSessionRow[]): readonly SessionRecord[] {
+  const { sessions, unreadable } = readRows(rows);
+  if (unreadable.length === 0) return sessions;
+  const named = unreadable.slice(0, MAX_NAMED_ROWS).map(({ id, flaw }) => `${id} (${flaw})`);
+  throw storeCorrupt(path, `has ${unreadable.length} unreadable session rows: ${named.join(", ")}`);
+}
+
+function readOne(path: string, row: StoredSessionRow | undefined): SessionRecord | undefined {
+  if (row === undefined) return undefined;
+  const parsed = parseSessionRow(row);
+  if (parsed.kind === "session") return parsed.record;
+  const { id, flaw } = parsed.row;
+  throw storeCorrupt(path, `has an unreadable session: ${id} (${flaw})`);
+}
+
+/** Sessions and their numbers. */
 export function sessionTable(db: Database): SessionTable {
   const byId = db.prepare<[string], StoredSessionRow>(`${SELECT} WHERE id = ?`);
   const all = db.prepare<[], StoredSessionRow>(`${SELECT} ${ORDER}`);
   const ofProject = db.prepare<[string], StoredSessionRow>(`${SELECT} WHERE project_id = ? ${ORDER}`);
+  const stored = (projectId?: ProjectId) => (projectId === undefined ? all.all() : ofProject.all(projectId));
   const insert = db.prepare<[SessionRow]>(
     `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map((name) => `@${name}`).join(", ")})
      ON CONFLICT (id) DO NOTHING`,
@@ -62,8 +77,9 @@ export function sessionTable(db: Database): SessionTable {
 
   return {
     allocateSessionNumber: (prefix) => allocate.immediate(prefix),
-    get: (id) => readAll(db.name, byId.all(id))[0],
-    list: (projectId) => readAll(db.name, projectId === undefined ? all.all() : ofProject.all(projectId)),
+    get: (id) => readOne(db.name, byId.get(id)),
+    rows: (projectId) => readRows(stored(projectId)),
+    list: (projectId) => readAll(db.name, stored(projectId)),
     insert: (record) => insert.run(sessionRow(record)).changes === 1,
     save: (record, readRevision) =>
       update.run({ ...sessionRow(record), read_revision: readRevision }).changes === 1,

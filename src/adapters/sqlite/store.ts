@@ -8,11 +8,17 @@ import { changeTable } from "./change-table.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
 import { operationTable } from "./operation-table.ts";
+import { readDatabase } from "./read-database.ts";
 import { sessionStore } from "./session-store.ts";
 
 export interface SqliteStoreOptions {
-  /** The database file; made, with its folder, when there is none. */
+  /** The database file; made, in a folder that is there, when there is none. */
   readonly path: string;
+  /**
+   * Nothing is written, also not by the opening: a database that is not there is an error, and one of an older
+   * `ao` stays as it is. Works on a full disk and where nothing may be written.
+   */
+  readonly isReadOnly?: boolean;
   /** How long a call waits for another process's transaction before it is `store_busy`. */
   readonly busyTimeoutMs?: number;
 }
@@ -44,15 +50,31 @@ function changeLog(db: Database, call: Call): ChangeLog {
  * @throws AoError store_corrupt, store_newer, store_busy or data_dir_unusable when it cannot be opened; what
  *   was there is left as it was.
  */
-export function sqliteStore(options: SqliteStoreOptions): Store {
+export function sqliteStore({ isReadOnly = false, ...options }: SqliteStoreOptions): Store {
   const path = resolve(options.path);
-  const db = openDatabase({ path, busyTimeoutMs: options.busyTimeoutMs ?? 10_000, migrations: MIGRATIONS });
+  const request = { path, busyTimeoutMs: options.busyTimeoutMs ?? 10_000, migrations: MIGRATIONS };
+  const { db, isCopy } = isReadOnly ? readDatabase(request) : { db: openDatabase(request), isCopy: false };
   const call = callsOf(db);
-  const sessions = sessionStore(db, call);
+  try {
+    // Statements are prepared here: what the schema lacks shows now.
+    return call(() => storeOn(db, call, { isReadOnly, isCopy }));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function storeOn(
+  db: Database,
+  call: Call,
+  { isReadOnly, isCopy }: { readonly isReadOnly: boolean; readonly isCopy: boolean },
+): Store {
+  const sessions = sessionStore(db, call, { isReadOnly });
   return {
     sessions,
     operations: operationStore(db, call),
     changes: changeLog(db, call),
+    isSnapshot: isCopy,
     close: () => sessions.close(),
   };
 }

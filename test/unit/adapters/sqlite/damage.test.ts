@@ -67,6 +67,94 @@ describe("a damaged database", () => {
   });
 });
 
+describe("a check of the whole store", () => {
+  test("passes one that is whole, also with a row that cannot be read", () => {
+    const path = aClosedDatabase();
+    tamper(path, "UPDATE sessions SET metadata = '{' WHERE id = 'app-7'");
+    expect(() => open(path).verify()).not.toThrow();
+  });
+
+  test("finds a page that no list meets", () => {
+    const path = aClosedDatabase();
+    tamper(
+      path,
+      `INSERT INTO changes (at, project_id, type, data) VALUES (0, 'app', 'x', json_quote(hex(zeroblob(50000))))`,
+    );
+    const page = lastPageOf(path, "changes");
+    const bytes = readFileSync(path);
+    bytes.fill(0x5a, (page - 1) * 4096, page * 4096);
+    writeFileSync(path, bytes);
+    const store = open(path);
+    expect(store.list()).toHaveLength(300);
+    expect(() => store.verify()).toThrow(
+      expect.objectContaining({
+        code: "store_corrupt",
+        message: expect.not.stringContaining("\n"),
+        hint: expect.stringContaining("backup"),
+      }),
+    );
+  });
+
+  test("finds an index that lacks a row, which a list then does not show", () => {
+    const path = aClosedDatabase();
+    insertPastIndex(path, "sessions_by_creation", "app-999");
+    const store = open(path);
+    expect(store.get(sessionId("app-999"))).toBeDefined();
+    expect(store.list()).toHaveLength(300);
+    expect(() => store.verify()).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+  });
+});
+
+/** Copies session app-1 while an index is out of the schema, as a lost write to the index would. */
+function insertPastIndex(path: string, index: string, id: string): void {
+  const raw = (work: (db: Database.Database) => void) => {
+    const db = new Database(path).unsafeMode();
+    db.pragma("writable_schema = ON");
+    work(db);
+    db.close();
+  };
+  let entry: unknown;
+  raw((db) => {
+    entry = db.prepare("SELECT * FROM sqlite_schema WHERE name = ?").get(index);
+    db.prepare("DELETE FROM sqlite_schema WHERE name = ?").run(index);
+  });
+  const columns = "project_id, kind, created_at, updated_at, revision, lifecycle, metadata";
+  tamper(
+    path,
+    `INSERT INTO sessions (id, ${columns}) SELECT '${id}', ${columns} FROM sessions WHERE id = 'app-1'`,
+  );
+  raw((db) => {
+    db.prepare("INSERT INTO sqlite_schema VALUES (@type, @name, @tbl_name, @rootpage, @sql)").run(entry);
+  });
+}
+
+/** The highest page that a table's rows are on. */
+function lastPageOf(path: string, table: string): number {
+  const db = new Database(path);
+  try {
+    const pages = db.prepare("SELECT max(rootpage) FROM sqlite_schema WHERE name = ?").pluck().get(table);
+    return Number(pages);
+  } finally {
+    db.close();
+  }
+}
+
+describe("a schema that lacks a part", () => {
+  test.each([
+    ["a table", "DROP TABLE changes"],
+    ["the table of settings", "DROP TABLE settings"],
+    ["a column", "ALTER TABLE operations DROP COLUMN last_error"],
+  ])("%s is store_corrupt with a hint, and the file stays open to nobody", (_what, sql) => {
+    const path = aClosedDatabase();
+    tamper(path, sql);
+    for (const isReadOnly of [false, true]) {
+      expect(() => sqliteStore({ path, isReadOnly })).toThrow(
+        expect.objectContaining({ code: "store_corrupt", hint: expect.stringContaining("backup") }),
+      );
+    }
+  });
+});
+
 describe("a database that a crash left", () => {
   test("is opened with all that was committed", () => {
     const store = open(aCrashedDatabase());
@@ -176,6 +264,9 @@ describe("a damaged row", () => {
     });
     expect(() => store.get(sessionId("app-2"))).toThrow(report);
     expect(() => store.list()).toThrow(report);
+    const { sessions, unreadable } = store.rows();
+    expect(sessions.map(({ id }) => id)).toEqual(["app-1", "app-3"]);
+    expect(unreadable).toMatchObject([{ id: "app-2", flaw: field }]);
     expect(store.get(sessionId("app-3"))).toEqual(aSession({ id: "app-3" }));
   });
 
@@ -187,6 +278,7 @@ describe("a damaged row", () => {
     tamper(path, "UPDATE sessions SET metadata = '{}' WHERE project_id = 'app'");
     expect(() => store.list()).toThrow(/9 unreadable session rows: app-1 \(metadata\.title\), app-2/);
     expect(store.list(projectId("web"))).toHaveLength(1);
+    expect(store.rows(projectId("app"))).toMatchObject({ sessions: [], unreadable: { length: 9 } });
   });
 
   test("a project whose id does not parse is reported", () => {

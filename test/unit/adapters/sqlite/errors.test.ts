@@ -27,6 +27,7 @@ describe("storeError", () => {
     ["SQLITE_NOTADB", "store_corrupt"],
     ["SQLITE_IOERR_CORRUPTFS", "store_corrupt"],
     ["SQLITE_IOERR_WRITE", "data_dir_unusable"],
+    ["SQLITE_IOERR_SHMSIZE", "data_dir_unusable"],
     ["SQLITE_FULL", "data_dir_unusable"],
     ["SQLITE_READONLY", "data_dir_unusable"],
     ["SQLITE_READONLY_DBMOVED", "data_dir_unusable"],
@@ -41,6 +42,18 @@ describe("storeError", () => {
       hint: expect.any(String),
       details: { path: PATH },
       cause,
+    });
+  });
+
+  test.each([
+    "no such table: sessions",
+    "no such column: metadata",
+    "table sessions has no column named kind",
+  ])("%s is store_corrupt and says so", (text) => {
+    expect(storeError(new Database.SqliteError(text, "SQLITE_ERROR"), PATH)).toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining(text),
+      hint: expect.stringContaining("backup"),
     });
   });
 

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -109,8 +110,20 @@ describe("openDatabase", () => {
   test("an older database whose step fails opens with its own ao as before", () => {
     const path = join(tempDir(), "ao.db");
     open(path, [ONE, TWO]).close();
-    expect(() => open(path, [ONE, TWO, BROKEN])).toThrow(expect.objectContaining({ code: "internal" }));
+    expect(() => open(path, [ONE, TWO, BROKEN])).toThrow(expect.objectContaining({ code: "store_corrupt" }));
     expect(tables(open(path, [ONE, TWO]))).toEqual(["one", "two"]);
+  });
+
+  test("a damaged one is refused before its first step", () => {
+    const path = join(tempDir(), "ao.db");
+    const before = open(path, [ONE]);
+    before.exec("CREATE TABLE more (a); INSERT INTO more VALUES (zeroblob(20000))");
+    before.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0x5a, 2 * 4096, 3 * 4096);
+    writeFileSync(path, bytes);
+    expect(() => open(path, [ONE, TWO])).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+    expect(readFileSync(path)).toEqual(bytes);
   });
 
   test.each([
