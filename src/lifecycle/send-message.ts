@@ -36,6 +36,7 @@ export interface SendResult {
  * @throws AoError busy when within `timeoutMs` the agent was not heard from, or asked for permission to do
  *   something and got no answer; nothing was sent.
  * @throws AoError delivery_unconfirmed when an agent that confirms did not; it may have the message.
+ * @throws AoError message_unsafe when the text holds control characters that its terminal would take as keys.
  * @throws AoError delivery_failed, runtime_unavailable
  */
 export async function sendMessage(
@@ -47,9 +48,9 @@ export async function sendMessage(
   refuseBadMessage(text);
   await deps.runtime.reopen();
   const { target, capabilities } = await readyAgent(deps, id, timeoutMs);
-  const receipts = capabilities?.receipts ?? false;
+  const { receipts = false, bracketedPaste = false } = capabilities ?? {};
   const messageId = deps.ids.uuid();
-  const { state } = await deps.messenger.send({ ...target, receipts }, text, timeoutMs);
+  const { state } = await deps.messenger.send({ ...target, receipts, bracketedPaste }, text, timeoutMs);
   if (state === "unconfirmed" && receipts) throw unconfirmed(id, messageId);
   return { messageId, sessionId: id, state, turnId: null };
 }

@@ -17,6 +17,11 @@ export interface AgentCapabilities {
   readonly hooks: boolean;
   /** Its hooks carry the text that was submitted. */
   readonly receipts: boolean;
+  /**
+   * It asks its terminal for bracketed paste while it takes messages: control characters in one are text to it,
+   * and no keys. What the terminal itself tells of that counts more.
+   */
+  readonly bracketedPaste: boolean;
 }
 
 export interface LaunchRequest {

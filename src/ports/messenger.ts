@@ -3,6 +3,8 @@ import type { RuntimeTarget } from "./runtime.ts";
 export interface MessageTarget extends RuntimeTarget {
   /** The agent tells what was submitted to it, so that a delivery can be confirmed. */
   readonly receipts: boolean;
+  /** As `AgentCapabilities` has it; false where it is not known. */
+  readonly bracketedPaste: boolean;
 }
 
 /** `delivered`: the agent's own evidence carried this text. `unconfirmed`: typed, nothing was heard. */
@@ -12,9 +14,12 @@ export type Delivery = { readonly state: "delivered" } | { readonly state: "unco
 export interface Messenger {
   /**
    * Types the text as one paste followed by a separate Enter, then waits up to `timeoutMs` for the
-   * agent's receipt. Any content up to 1 MB arrives byte for byte. Sends to one agent never interleave.
+   * agent's receipt. Any content up to 1 MB arrives byte for byte, or is refused: a text is never changed.
+   * Sends to one agent never interleave.
    *
    * @throws AoError not_running when the agent is gone.
+   * @throws AoError message_unsafe when the text holds control characters and the agent does not take a paste as
+   *   text; nothing was submitted.
    * @throws AoError delivery_failed when the terminal refuses input; nothing was submitted.
    * @throws AoError runtime_unavailable when the runtime did not answer.
    */

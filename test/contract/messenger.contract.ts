@@ -7,8 +7,11 @@ export type Listener = "answers" | "deaf" | "refuses" | "gone";
 /** A messenger with an agent to talk to. */
 export interface MessengerWorld {
   readonly messenger: Messenger;
-  /** An agent of its own; `receipts` as given. */
-  agent(listener: Listener, receipts?: boolean): Promise<MessageTarget>;
+  /** An agent of its own; it gives receipts unless told otherwise, and takes a paste as text when told so. */
+  agent(
+    listener: Listener,
+    options?: Partial<Pick<MessageTarget, "receipts" | "bracketedPaste">>,
+  ): Promise<MessageTarget>;
   /** The messages that were submitted to it so far, in order. */
   heard(target: MessageTarget): readonly string[];
 }
@@ -36,7 +39,7 @@ export function messengerContract(name: string, open: () => MessengerWorld): voi
 
     test("an agent without receipts is not waited for", async () => {
       const world = open();
-      const target = await world.agent("answers", false);
+      const target = await world.agent("answers", { receipts: false });
       const startedMs = performance.now();
       expect(await world.messenger.send(target, "hello", 60_000)).toEqual({ state: "unconfirmed" });
       expect(performance.now() - startedMs).toBeLessThan(20_000);
@@ -67,6 +70,31 @@ export function messengerContract(name: string, open: () => MessengerWorld): voi
         code: "delivery_failed",
       });
       expect(world.heard(target)).toEqual([]);
+    });
+
+    test.each([
+      ["^C", "a\x03b"],
+      ["^D", "\x04"],
+      ["^Z", "\x1a"],
+      ["^\\", "\x1c"],
+      ["a backspace", "x\b"],
+      ["an escape", "\x1b[A"],
+      ["a delete", "\x7f"],
+      ["a carriage return inside", "a\r\nb"],
+    ])("%s is refused where it would be a key, and is text in a bracketed paste", async (_what, text) => {
+      const world = open();
+      const [typist, reader] = [
+        await world.agent("deaf"),
+        await world.agent("deaf", { receipts: false, bracketedPaste: true }),
+      ];
+      await expect(world.messenger.send(typist, text, SHORT_MS)).rejects.toMatchObject({
+        code: "message_unsafe",
+        hint: expect.any(String),
+      });
+      await world.messenger.send(reader, text, SHORT_MS);
+      await expect.poll(() => world.heard(reader)).toEqual([text]);
+      await world.messenger.send(typist, "tab\t, line\nand é\u009b", SHORT_MS);
+      await expect.poll(() => world.heard(typist)).toEqual(["tab\t, line\nand é\u009b"]);
     });
 
     test("a message goes to its own agent only", async () => {

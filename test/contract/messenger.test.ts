@@ -16,10 +16,10 @@ function memoryWorld(): MessengerWorld {
   const messenger = memoryMessenger();
   return {
     messenger,
-    async agent(listener, receipts = true) {
+    async agent(listener, { receipts = true, bracketedPaste = false } = {}) {
       const { sessionId, launchId } = aRuntimeSpec();
       messenger.setListener(sessionId, listener);
-      return { sessionId, launchId, handle: aRuntimeHandle(), process: aProcess(), receipts };
+      return { sessionId, launchId, handle: aRuntimeHandle(), process: aProcess(), receipts, bracketedPaste };
     },
     heard: ({ sessionId }) =>
       messenger.sent.filter(({ target }) => target.sessionId === sessionId).map(({ text }) => text),
@@ -27,7 +27,10 @@ function memoryWorld(): MessengerWorld {
 }
 
 function submissions(agent: StubAgent | undefined): readonly string[] {
-  return agent?.received().toString().split("\r").slice(0, -1) ?? [];
+  const received = agent?.received().toString() ?? "";
+  if (agent?.bracketedPaste !== true) return received.split("\r").slice(0, -1);
+  const pastes = received.split("\x1b[201~\r").slice(0, -1);
+  return pastes.map((paste) => paste.replace("\x1b[200~", ""));
 }
 
 function tmuxWorld(): MessengerWorld {
@@ -58,10 +61,10 @@ function tmuxWorld(): MessengerWorld {
       clock: systemClock(),
       submittedText: ({ body }) => body,
     }),
-    async agent(listener, receipts = true) {
-      const stub = rawAgent();
+    async agent(listener, { receipts = true, bracketedPaste = false } = {}) {
+      const stub = rawAgent({ bracketed: bracketedPaste });
       const spec = aRuntimeSpec({ argv: stub.argv });
-      const target = { ...spec, ...(await runtime.create(spec)), receipts };
+      const target = { ...spec, ...(await runtime.create(spec)), receipts, bracketedPaste };
       stubs.set(spec.sessionId, stub);
       await expect.poll(() => stub.isReady(), { timeout: 20_000 }).toBe(true);
       await act[listener](target);

@@ -189,6 +189,7 @@ export const agentsSchema = z.strictObject({
         fork: z.enum(["native", "prefix", "none"]),
         hooks: z.boolean(),
         receipts: z.boolean(),
+        bracketedPaste: z.boolean(),
       }),
       default: z.boolean(),
     }),

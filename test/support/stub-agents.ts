@@ -5,6 +5,8 @@ import { tempDir } from "./temp-dir.ts";
 /** A program that stands for an agent, with the file in which it writes down what it gets. */
 export interface StubAgent {
   readonly argv: readonly string[];
+  /** It asks its terminal for bracketed paste. */
+  readonly bracketedPaste: boolean;
   /** All bytes it was given so far. */
   received(): Buffer;
   /** Whether it has begun to listen. */
@@ -12,22 +14,28 @@ export interface StubAgent {
 }
 
 /** Takes input byte for byte and never ends. `bracketed` asks the terminal for bracketed paste first. */
-export function rawAgent(options: { readonly bracketed?: boolean } = {}): StubAgent {
-  return stub(`
+export function rawAgent({ bracketed = false }: { readonly bracketed?: boolean } = {}): StubAgent {
+  return stub(
+    bracketed,
+    `
 process.stdin.setRawMode(true);
-if (${options.bracketed === true}) process.stdout.write("\\x1b[?2004h");
+if (${bracketed}) process.stdout.write("\\x1b[?2004h");
 process.stdin.on("data", (bytes) => appendFileSync(log, bytes));
 writeFileSync(ready, "");
 process.stdout.write("READY\\r\\n");
-`);
+`,
+  );
 }
 
 /** Takes whole lines as the terminal's own line editing gives them. */
 export function cookedAgent(): StubAgent {
-  return stub(`
+  return stub(
+    false,
+    `
 process.stdin.on("data", (bytes) => appendFileSync(log, bytes));
 writeFileSync(ready, "");
-`);
+`,
+  );
 }
 
 /** Prints a line and exits with the status, at once or after a while. */
@@ -54,7 +62,7 @@ export function stubbornAgent(marker: string): readonly string[] {
   ];
 }
 
-function stub(body: string): StubAgent {
+function stub(bracketedPaste: boolean, body: string): StubAgent {
   const folder = tempDir("ao-stub");
   const program = join(folder, "agent.mjs");
   const log = join(folder, "log");
@@ -69,6 +77,7 @@ ${body}`,
   );
   return {
     argv: [process.execPath, program],
+    bracketedPaste,
     received: () => (existsSync(log) ? readFileSync(log) : Buffer.alloc(0)),
     isReady: () => existsSync(ready),
   };

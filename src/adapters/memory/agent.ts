@@ -19,6 +19,7 @@ const ALL: AgentCapabilities = {
   fork: "native",
   hooks: true,
   receipts: true,
+  bracketedPaste: true,
 };
 
 function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {

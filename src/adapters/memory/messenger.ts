@@ -1,5 +1,6 @@
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
+import { refuseKeys } from "../../domain/message-keys.ts";
 import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
 
 /**
@@ -36,12 +37,17 @@ export function memoryMessenger(options: { readonly log?: string[] } = {}): Memo
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
       const listener = listeners.get(target.sessionId) ?? "answers";
-      if (listener === "gone") throw new AoError("not_running", `the agent of ${target.sessionId} is gone`);
-      if (listener === "refuses") {
-        throw new AoError("delivery_failed", `the terminal of ${target.sessionId} takes no input`);
-      }
+      refuse(target, listener);
+      if (!target.bracketedPaste) refuseKeys(target.sessionId, text);
       sent.push({ target, text });
       return { state: target.receipts && listener === "answers" ? "delivered" : "unconfirmed" };
     },
   };
+}
+
+/** @throws AoError not_running, delivery_failed */
+function refuse({ sessionId }: MessageTarget, listener: MemoryListener): void {
+  if (listener === "gone") throw new AoError("not_running", `the agent of ${sessionId} is gone`);
+  if (listener !== "refuses") return;
+  throw new AoError("delivery_failed", `the terminal of ${sessionId} takes no input`);
 }

@@ -103,16 +103,26 @@ export function reapArgs(): string[] {
 /** What `typeCommand` prints when it typed. */
 export const TYPED = "ao-typed";
 
+export interface Pasting {
+  /** In the order in which they are pasted. */
+  readonly buffers: readonly string[];
+  /** Of `paste-buffer`. */
+  readonly flags: string;
+  /** Only while the pane's program takes a paste as text; for a tmux that tells (3.7 and later). */
+  readonly onlyBracketed: boolean;
+}
+
 /**
  * One command that, as one step for the server, looks whether the pane still is the one that was meant and
  * takes input, leaves copy mode, pastes the buffers in order and presses Enter. It prints `TYPED` then, and
  * types nothing else. The buffers are gone afterwards in both cases.
  */
-export function typeCommand(pane: PaneRef, buffers: readonly string[], pasteFlags: string): string[] {
-  const takesInput = isStillIt(pane, "#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}");
+export function typeCommand(pane: PaneRef, { buffers, flags, onlyBracketed }: Pasting): string[] {
+  const asPaste = onlyBracketed ? ["#{==:#{bracket_paste_flag},1}"] : [];
+  const takesInput = isStillIt(pane, "#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}", ...asPaste);
   const type = [
     `copy-mode -q -t ${pane.paneId}`,
-    ...buffers.map((buffer) => `paste-buffer ${pasteFlags} -b ${buffer} -t ${pane.paneId}`),
+    ...buffers.map((buffer) => `paste-buffer ${flags} -b ${buffer} -t ${pane.paneId}`),
     `send-keys -t ${pane.paneId} Enter`,
     `display-message -p ${TYPED}`,
   ];

@@ -10,8 +10,12 @@ export interface PaneRow {
   /** `null` until tmux has learnt it, which may be a moment after `dead`. */
   readonly exitStatus: number | null;
   readonly signal: string | null;
+  /** When its process ended; `null` while it runs, and from a tmux before 3.3. */
+  readonly diedAtMs: number | null;
   readonly lastOutputAtMs: number | null;
   readonly inputOff: boolean;
+  /** Whether its program takes a paste as text; `null` from a tmux before 3.7. */
+  readonly bracketedPaste: boolean | null;
   /** When its session was made. */
   readonly createdAtMs: number;
   /** The marks of a session that `ao` made; empty for any other. */
@@ -43,8 +47,10 @@ const FIELDS = [
   "pane_dead",
   "pane_dead_status",
   "pane_dead_signal",
+  "pane_dead_time",
   "window_activity",
   "pane_input_off",
+  "bracket_paste_flag",
   "session_created",
   "@ao_launch_id",
   "@ao_session_id",
@@ -68,19 +74,28 @@ function signalName(text: string): string | null {
   return name.startsWith("SIG") ? name : `SIG${name}`;
 }
 
+function milliseconds(seconds: string | undefined): number | null {
+  const whole = wholeNumber(seconds);
+  return whole === null ? null : whole * 1000;
+}
+
+function flag(text: string | undefined): boolean | null {
+  if (text === "1") return true;
+  return text === "0" ? false : null;
+}
+
 function wholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
 }
 
 function parsePane(line: string): PaneRow | undefined {
   const fields = line.split("\t");
-  const [sessionId, paneId, server, pane, dead, status, signal, activity, inputOff, ...marks] = fields;
-  const [created, launchId, aoSessionId, owner, paneMark] = marks;
+  const [sessionId, paneId, server, pane, dead, status, signal, died, ...more] = fields;
+  const [activity, inputOff, bracketed, created, launchId, aoSessionId, owner, paneMark] = more;
   const serverPid = wholeNumber(server);
   const panePid = wholeNumber(pane);
   const isWhole = fields.length === FIELDS.length && sessionId !== undefined && paneId !== undefined;
   if (!isWhole || serverPid === null || panePid === null) return undefined;
-  const activitySeconds = wholeNumber(activity);
   return {
     sessionId,
     paneId,
@@ -89,9 +104,11 @@ function parsePane(line: string): PaneRow | undefined {
     dead: dead === "1",
     exitStatus: wholeNumber(status),
     signal: signalName(signal ?? ""),
-    lastOutputAtMs: activitySeconds === null ? null : activitySeconds * 1000,
+    diedAtMs: milliseconds(died),
+    lastOutputAtMs: milliseconds(activity),
     inputOff: inputOff === "1",
-    createdAtMs: (wholeNumber(created) ?? 0) * 1000,
+    bracketedPaste: flag(bracketed),
+    createdAtMs: milliseconds(created) ?? 0,
     launchId: launchId ?? "",
     aoSessionId: aoSessionId ?? "",
     owner: owner ?? "",

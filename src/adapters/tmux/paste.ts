@@ -1,4 +1,4 @@
-import { type PaneRef, typeCommand } from "./args.ts";
+import { type PaneRef, type Pasting, typeCommand } from "./args.ts";
 import { isAtLeast, parseTmuxVersion } from "./version.ts";
 
 /**
@@ -22,13 +22,12 @@ export function pasteFlags(serverVersion: string): string {
   return version !== undefined && isAtLeast(version, 3, 7) ? "-dprS" : "-dpr";
 }
 
-export interface Typing {
+export interface Typing extends Omit<Pasting, "buffers"> {
   readonly pane: PaneRef;
   /** One paste each; none at all is a bare Enter. */
   readonly pieces: readonly string[];
   /** Letters, digits and `-`; used by nobody else. */
   readonly bufferName: string;
-  readonly flags: string;
 }
 
 /** One call of tmux with its standard input. */
@@ -42,16 +41,16 @@ export interface TmuxCall {
  * carries it out in one go once it has the text, so that no other call comes between, and a caller that
  * dies leaves no half behind. The text goes in by standard input: an argument may have 16 KB at most.
  */
-export function typingCall({ pane, pieces, bufferName, flags }: Typing): TmuxCall {
+export function typingCall({ pane, pieces, bufferName, ...how }: Typing): TmuxCall {
   const [onlyPiece] = pieces;
-  if (onlyPiece === undefined) return { command: typeCommand(pane, [], flags), input: "" };
+  if (onlyPiece === undefined) return { command: typeCommand(pane, { buffers: [], ...how }), input: "" };
   if (pieces.length === 1) {
-    const typing = typeCommand(pane, [bufferName], flags);
+    const typing = typeCommand(pane, { buffers: [bufferName], ...how });
     return { command: ["load-buffer", "-b", bufferName, "-", ";", ...typing], input: onlyPiece };
   }
   const buffers = pieces.map((_piece, index) => `${bufferName}-${index}`);
   const loads = pieces.map((piece, index) => ["set-buffer", "-b", `${bufferName}-${index}`, "--", piece]);
-  const script = [...loads, typeCommand(pane, buffers, flags)].map(scriptLine);
+  const script = [...loads, typeCommand(pane, { buffers, ...how })].map(scriptLine);
   return { command: ["source-file", "-"], input: script.join("") };
 }
 

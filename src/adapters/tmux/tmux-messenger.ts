@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
+import { hasKeys, refuseKeys } from "../../domain/message-keys.ts";
 import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import { TYPED } from "./args.ts";
@@ -38,6 +39,7 @@ export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
 
 async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<void> {
   const { pane, serverVersion } = openPane(target.sessionId, await locateReopened(deps, target));
+  if (!(pane.bracketedPaste ?? target.bracketedPaste)) refuseKeys(target.sessionId, message);
   const pieces = splitAtPasteEnd(message);
   if (pieces.length > MAX_PIECES) {
     throw refused(
@@ -50,6 +52,7 @@ async function type(deps: TmuxDeps, target: MessageTarget, message: string): Pro
     pieces,
     bufferName: `ao-${randomUUID()}`,
     flags: pasteFlags(serverVersion),
+    onlyBracketed: pane.bracketedPaste === true && hasKeys(message),
   });
   const answer = await deps.run(target.handle.socketPath, call.command, call.input);
   // Without an answer it may have been typed: to say that it was not would have it sent twice.

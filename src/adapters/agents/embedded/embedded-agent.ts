@@ -69,7 +69,10 @@ function resume(options: EmbeddedAgentOptions, request: LaunchRequest): LaunchPl
 export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
   return {
     name: "embedded",
-    capabilities: { pinsSessionId: true, resume: true, fork: "native", hooks: true, receipts: true },
+    capabilities: {
+      ...{ pinsSessionId: true, resume: true, fork: "native", hooks: true, receipts: true },
+      bracketedPaste: true,
+    },
     check: () => check(options.programPath),
     launch: (request) => launch(options, request),
     resume: (request) => resume(options, request),

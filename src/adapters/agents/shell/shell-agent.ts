@@ -29,7 +29,10 @@ function resume(): never {
 export function shellAgent(): Agent {
   return {
     name: "shell",
-    capabilities: { pinsSessionId: false, resume: false, fork: "none", hooks: false, receipts: false },
+    capabilities: {
+      ...{ pinsSessionId: false, resume: false, fork: "none", hooks: false, receipts: false },
+      bracketedPaste: false,
+    },
     check: async () => ({ kind: "ok", version: "POSIX", path: "/bin/sh" }),
     launch,
     resume,

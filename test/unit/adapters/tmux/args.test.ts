@@ -85,20 +85,28 @@ test("the screen is read by pane id with its history", () => {
 });
 
 describe("typeCommand", () => {
+  const typing = { buffers: [], flags: "-dpr", onlyBracketed: false };
+
   test("it leaves copy mode, pastes in order, presses Enter, and says so", () => {
-    expect(typeCommand(pane, ["a", "b"], "-dpr").slice(-2)).toEqual([
+    expect(typeCommand(pane, { ...typing, buffers: ["a", "b"] }).slice(-2)).toEqual([
       "copy-mode -q -t %4 ; paste-buffer -dpr -b a -t %4 ; paste-buffer -dpr -b b -t %4 ; send-keys -t %4 Enter ; display-message -p ao-typed",
       "delete-buffer -b a ; delete-buffer -b b",
     ]);
   });
 
   test("it does so only in a live pane of this launch that takes input", () => {
-    expect(typeCommand(pane, [], "-dpr")[4]).toBe(
+    expect(typeCommand(pane, typing)[4]).toBe(
       "#{&&:#{==:#{pid},4711},#{&&:#{==:#{@ao_session_id},app-1},#{&&:#{==:#{@ao_launch_id},launch-1},#{&&:#{==:#{pane_dead},0},#{==:#{pane_input_off},0}}}}}",
     );
   });
 
+  test("it does so only while a paste is text to its program, when told to", () => {
+    expect(typeCommand(pane, { ...typing, onlyBracketed: true })[4]).toContain(
+      "#{&&:#{==:#{pane_input_off},0},#{==:#{bracket_paste_flag},1}}",
+    );
+  });
+
   test("a bare Enter has no buffers to take back", () => {
-    expect(typeCommand(pane, [], "-dpr")).toHaveLength(6);
+    expect(typeCommand(pane, typing)).toHaveLength(6);
   });
 });

@@ -12,8 +12,10 @@ const alive: PaneRow = {
   dead: false,
   exitStatus: null,
   signal: null,
+  diedAtMs: null,
   lastOutputAtMs: 1_700_000_000_000,
   inputOff: false,
+  bracketedPaste: null,
   createdAtMs: 1_600_000_000_000,
   launchId: "launch-1",
   aoSessionId: "app-1",
@@ -23,46 +25,56 @@ const alive: PaneRow = {
 
 describe("parsePaneList", () => {
   test.each<[string, string, Partial<PaneRow>]>([
-    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent", {}],
+    ["alive", "$3\t%4\t4711\t5000\t0\t\t\t\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent", {}],
     [
       "exited with 7",
-      "$3\t%4\t4711\t5000\t1\t7\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
-      { dead: true, exitStatus: 7 },
+      "$3\t%4\t4711\t5000\t1\t7\t\t1690000000\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      { dead: true, exitStatus: 7, diedAtMs: 1_690_000_000_000 },
     ],
     [
       "exited with 0",
-      "$3\t%4\t4711\t5000\t1\t0\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      "$3\t%4\t4711\t5000\t1\t0\t\t\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, exitStatus: 0 },
     ],
     [
       "killed, by number",
-      "$3\t%4\t4711\t5000\t1\t\t9\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      "$3\t%4\t4711\t5000\t1\t\t9\t\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, signal: "SIGKILL" },
     ],
     [
       "killed, by name",
-      "$3\t%4\t4711\t5000\t1\t\tkill\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      "$3\t%4\t4711\t5000\t1\t\tkill\t\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true, signal: "SIGKILL" },
     ],
     [
       "killed, status unknown yet",
-      "$3\t%4\t4711\t5000\t1\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      "$3\t%4\t4711\t5000\t1\t\t\t\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { dead: true },
     ],
     [
       "closed to input",
-      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t1\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t1700000000\t1\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { inputOff: true },
     ],
     [
       "somebody else's",
-      "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\t\t\t\t",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t1700000000\t0\t\t1600000000\t\t\t\t",
       { launchId: "", aoSessionId: "", owner: "", isAgents: false },
     ],
     [
       "silent so far",
-      "$3\t%4\t4711\t5000\t0\t\t\t\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
       { lastOutputAtMs: null },
+    ],
+    [
+      "fed by pastes that are text",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t1700000000\t0\t1\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      { bracketedPaste: true },
+    ],
+    [
+      "fed by pastes that are keys",
+      "$3\t%4\t4711\t5000\t0\t\t\t\t1700000000\t0\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent",
+      { bracketedPaste: false },
     ],
   ])("a pane that is %s", (_name, line, patch) => {
     expect(parsePaneList(`${line}\n${END}`)).toEqual({
@@ -76,7 +88,7 @@ describe("parsePaneList", () => {
     expect(parsePaneList(END)?.panes).toEqual([]);
   });
 
-  const line = "$3\t%4\t4711\t5000\t0\t\t\t1700000000\t0\t1600000000\tlaunch-1\tapp-1\tabcd\tagent\n";
+  const line = "$3\t%4\t4711\t5000\t0\t\t\t\t1700000000\t0\t\t1600000000\tlaunch-1\tapp-1\tabcd\tagent\n";
   test.each([
     ["nothing", ""],
     ["no end", line],

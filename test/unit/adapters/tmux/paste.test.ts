@@ -43,7 +43,8 @@ test.each([
 
 describe("typingCall", () => {
   const pane = { sessionId: "$3", paneId: "%4", aoSessionId: "app-1", launchId: "launch-1", serverPid: 4711 };
-  const call = (pieces: readonly string[]) => typingCall({ pane, pieces, bufferName: "ao-1", flags: "-dpr" });
+  const call = (pieces: readonly string[]) =>
+    typingCall({ pane, pieces, bufferName: "ao-1", flags: "-dpr", onlyBracketed: false });
 
   test.each([
     ["one piece", ["secret"]],

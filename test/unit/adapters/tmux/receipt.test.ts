@@ -12,6 +12,7 @@ const target: MessageTarget = {
   handle: aRuntimeHandle(),
   process: aProcess(),
   receipts: true,
+  bracketedPaste: true,
 };
 
 const anEvent = (patch: Partial<HookEvent> = {}): Omit<HookEvent, "id"> => ({
