@@ -9,6 +9,8 @@ export interface EnvMarker {
 export interface ProcessUse {
   readonly pid: number;
   readonly command: string;
+  /** What it uses there: its working directory first, when that is below, then files. */
+  readonly paths: readonly string[];
 }
 
 /**
@@ -42,8 +44,9 @@ export interface ProcessTable {
    */
   deafToTerm(identities: readonly ProcessIdentity[]): Promise<readonly ProcessIdentity[]>;
   /**
-   * Processes but the caller whose working directory is `directory` or below it, as far as this user may
-   * see; the path must be a resolved one.
+   * Processes but the caller that use `directory` or what is below it: as their working directory, as a file
+   * that is open or mapped, or as the program they run. As far as this user may see; the path must be a
+   * resolved one. One look at all processes, however many folders the answer is then searched for.
    */
   usersOf(directory: string): Promise<readonly ProcessUse[]>;
 }

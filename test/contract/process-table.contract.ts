@@ -6,6 +6,8 @@ import type { EnvMarker, ProcessTable } from "../../src/ports/process-table.ts";
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A file to hold open for writing. */
+  readonly writes?: string;
 }
 
 /** A process table and the means to give it processes; everything started is ended with the test. */
@@ -233,6 +235,21 @@ function usersContract(open: () => ProcessWorld): void {
     const users = await world.table.usersOf(folder);
     expect(users.map(({ pid }) => pid).sort()).toEqual([inside.pid, deeper.pid].sort());
     expect(users.map(({ command }) => command)).toEqual(["sleep", "sleep"]);
+    expect(users.flatMap(({ paths }) => paths).sort()).toEqual([folder, below]);
+  });
+
+  test("a folder is used by who writes to a file in it from elsewhere, once for all that it uses", async () => {
+    const world = open();
+    const [folder, elsewhere] = [world.folder("app-1"), world.folder("app-2")];
+    const writes = `${folder}/build.log`;
+    const outside = await world.start({ cwd: elsewhere, writes });
+    const inside = await world.start({ cwd: folder, writes });
+    const users = await world.table.usersOf(folder);
+    expect(Object.fromEntries(users.map(({ pid, paths }) => [pid, paths]))).toEqual({
+      [outside.pid]: [writes],
+      [inside.pid]: [folder, writes],
+    });
+    expect((await world.table.usersOf(elsewhere)).map(({ paths }) => paths)).toEqual([[elsewhere]]);
   });
 
   test("a folder that nobody uses has no users", async () => {

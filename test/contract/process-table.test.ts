@@ -10,13 +10,14 @@ import { tempDir } from "../support/temp-dir.ts";
 import { type ProcessWorld, processTableContract, type StartOptions } from "./process-table.contract.ts";
 
 const SLEEP = "exec sleep 600";
+const WRITING_SLEEP = 'exec sleep 600 >>"$WRITES"';
 const PAIR = "sleep 600 >/dev/null & echo $!; exec sleep 600 >/dev/null";
 const ORPHAN = "(sleep 600 >/dev/null & echo $!)";
 
 function memoryWorld(): ProcessWorld {
   const table = memoryProcessTable();
-  const start = async (options: StartOptions = {}, parentPid = table.callerPid) =>
-    table.add({ ...options, parentPid, command: "sleep" });
+  const start = async ({ writes, ...options }: StartOptions = {}, parentPid = table.callerPid) =>
+    table.add({ ...options, files: writes === undefined ? [] : [writes], parentPid, command: "sleep" });
   const unreaped = new Set<number>();
   return {
     table,
@@ -51,10 +52,10 @@ async function identityOf(
   return endLater(world, identity);
 }
 
-function sh(script: string, { environment, cwd }: StartOptions = {}): ChildProcess {
+function sh(script: string, { environment, cwd, writes = "" }: StartOptions = {}): ChildProcess {
   return spawn("sh", ["-c", script], {
     cwd: cwd ?? "/",
-    env: { PATH: process.env["PATH"] ?? "", ...environment },
+    env: { PATH: process.env["PATH"] ?? "", WRITES: writes, ...environment },
     stdio: ["ignore", "pipe", "ignore"],
   });
 }
@@ -93,7 +94,7 @@ function realWorld(): ProcessWorld {
       mkdirSync(path, { recursive: true });
       return path;
     },
-    start: (options) => one(sh(SLEEP, options).pid),
+    start: (options) => one(sh(options?.writes === undefined ? SLEEP : WRITING_SLEEP, options).pid),
     tellsDeaf: process.platform === "linux",
     startDeaf: () => one(sh(`trap '' TERM; ${SLEEP}`).pid),
     startPair: async (options) => {

@@ -16,6 +16,8 @@ export interface MemoryProcess {
   readonly parentPid?: number;
   readonly command?: string;
   readonly cwd?: string;
+  /** Files it has open, or runs as its program. */
+  readonly files?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Exited and not yet waited for by its parent. */
   readonly zombie?: boolean;
@@ -144,8 +146,8 @@ function isDeafIn(world: World, identity: ProcessIdentity): boolean {
   return isSame(entry, identity) && entry.zombie !== true && entry.survives?.includes("SIGTERM") === true;
 }
 
-function isWithin(directory: string, path: string | undefined): boolean {
-  return path === directory || path?.startsWith(`${directory === "/" ? "" : directory}/`) === true;
+function isWithin(directory: string, path: string): boolean {
+  return path === directory || path.startsWith(`${directory === "/" ? "" : directory}/`);
 }
 
 function insistOn(world: World): void {
@@ -166,8 +168,11 @@ function usersIn(world: World, directory: string): ProcessUse[] {
   insistOn(world);
   return [...world.entries.values()]
     .filter(({ identity, zombie }) => identity.pid !== CALLER_PID && zombie !== true)
-    .filter(({ cwd }) => isWithin(directory, cwd))
-    .map(({ identity, command }) => ({ pid: identity.pid, command: command ?? "sleep" }));
+    .map(({ identity, command = "sleep", cwd, files = [] }) => {
+      const used = [...(cwd === undefined ? [] : [cwd]), ...files];
+      return { pid: identity.pid, command, paths: used.filter((path) => isWithin(directory, path)) };
+    })
+    .filter(({ paths }) => paths.length > 0);
 }
 
 function changeIn(world: World, pid: number, patch: Omit<MemoryProcess, "pid" | "startTime">): void {

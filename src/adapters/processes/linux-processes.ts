@@ -1,13 +1,12 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EnvMarker } from "../../ports/process-table.ts";
 import { isThere } from "./is-there.ts";
 import { parseStat } from "./linux-stat.ts";
+import { usesOf } from "./linux-uses.ts";
 import type { ProcessRow, ProcessSource, Sighting } from "./process-source.ts";
 
 const PID = /^[1-9]\d*$/;
-/** What the kernel puts behind the link text of a removed directory (proc(5), /proc/pid/cwd). */
-const DELETED = " (deleted)";
 
 /** The file's content, or `undefined` when it may not be read or went away with its process. */
 function readOrNot<Content>(read: () => Content): Content | undefined {
@@ -53,20 +52,6 @@ function holdsAll(procRoot: string, pid: number, markers: readonly Buffer[]): bo
   return markers.every((marker) => variables.includes(marker));
 }
 
-function workingDirectory(procRoot: string, pid: number): string | undefined {
-  const path = readOrNot(() => readlinkSync(join(procRoot, String(pid), "cwd")));
-  return path?.endsWith(DELETED) && !existsSync(path) ? path.slice(0, -DELETED.length) : path;
-}
-
-function workingDirectories(procRoot: string): ReadonlyMap<number, string> {
-  return new Map(
-    listPids(procRoot).flatMap((pid): [number, string][] => {
-      const path = workingDirectory(procRoot, pid);
-      return path === undefined ? [] : [[pid, path]];
-    }),
-  );
-}
-
 /**
  * Processes as `/proc` shows them (proc(5), Linux 5.15), read without any child process. An environment is
  * the one the program started with. `procRoot` is for tests.
@@ -80,6 +65,7 @@ export function linuxProcesses(procRoot = "/proc"): ProcessSource {
       const variables = markers.map(({ name, value }) => Buffer.from(`\0${name}=${value}\0`));
       return new Set(listPids(procRoot).filter((pid) => holdsAll(procRoot, pid, variables)));
     },
-    workingDirectories: async () => workingDirectories(procRoot),
+    uses: async (directory) =>
+      new Map(listPids(procRoot).map((pid) => [pid, usesOf(join(procRoot, String(pid)), directory)])),
   };
 }

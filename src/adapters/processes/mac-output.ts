@@ -53,13 +53,18 @@ function unescapeName(text: string): string {
   ).toString("utf8");
 }
 
-/** Parses `lsof -w -a -d cwd -F pn` into working directories by pid. */
-export function parseLsofDirectories(output: string): ReadonlyMap<number, string> {
-  const directories = new Map<number, string>();
-  let pid: number | undefined;
+/**
+ * Parses `lsof -w -n -P -F pn` into paths by pid: working directory, program, open and mapped files. The
+ * names of sockets, pipes and the like are no paths and are left out.
+ */
+export function parseLsofPaths(output: string): ReadonlyMap<number, readonly string[]> {
+  const paths = new Map<number, string[]>();
+  let ofProcess: string[] = [];
   for (const line of output.split("\n")) {
-    if (line.startsWith("p")) pid = Number(line.slice(1));
-    else if (line.startsWith("n") && pid !== undefined) directories.set(pid, unescapeName(line.slice(1)));
+    if (line.startsWith("p")) {
+      ofProcess = [];
+      paths.set(Number(line.slice(1)), ofProcess);
+    } else if (line.startsWith("n/")) ofProcess.push(unescapeName(line.slice(1)));
   }
-  return directories;
+  return paths;
 }

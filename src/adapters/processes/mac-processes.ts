@@ -1,4 +1,4 @@
-import { parseLsofDirectories, parseMarkedPids, parsePsRows } from "./mac-output.ts";
+import { parseLsofPaths, parseMarkedPids, parsePsRows } from "./mac-output.ts";
 import type { ProcessRow, ProcessSource, Sighting } from "./process-source.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -9,7 +9,8 @@ const ENVIRONMENT = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "U
 
 const PS_ROWS = ["-axww", "-o", "pid=", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "ucomm="];
 const PS_MARKED = ["-axwwE", "-o", "pid=", "-o", "command="];
-const LSOF_CWD = ["-w", "-a", "-d", "cwd", "-F", "pn"];
+/** All files of all processes: one list is cheaper than `+D`, which walks through a folder for each question. */
+const LSOF = ["-w", "-n", "-P", "-F", "pn"];
 
 /** Runs a program and gives its output; rejects when it could not run or printed nothing. */
 export type RunProgram = (program: string, args: readonly string[]) => Promise<string>;
@@ -57,6 +58,6 @@ export function macProcesses(run: RunProgram = runProgram): ProcessSource {
     },
     all: rows,
     marked: async (markers) => parseMarkedPids(await run("ps", PS_MARKED), markers),
-    workingDirectories: async () => parseLsofDirectories(await run("lsof", LSOF_CWD)),
+    uses: async () => parseLsofPaths(await run("lsof", LSOF)),
   };
 }

@@ -29,6 +29,9 @@ export interface ProcessSource {
   all(): Promise<readonly ProcessRow[]>;
   /** The pids of those processes whose environment holds all of the markers, as far as it may be read. */
   marked(markers: readonly EnvMarker[]): Promise<ReadonlySet<number>>;
-  /** Working directories by pid, as far as they may be read; that of a removed directory as it was. */
-  workingDirectories(): Promise<ReadonlyMap<number, string>>;
+  /**
+   * What processes use by pid, as far as it may be read: working directory, program, open and mapped files;
+   * what was removed as it was called. Of mapped files only those that may be below `directory`.
+   */
+  uses(directory: string): Promise<ReadonlyMap<number, readonly string[]>>;
 }

@@ -112,13 +112,17 @@ function isWithin(directory: string, path: string): boolean {
 }
 
 async function usersOf(source: ProcessSource, directory: string): Promise<readonly ProcessUse[]> {
-  const directories = await source.workingDirectories();
-  const users = [...directories].filter(([pid, path]) => pid !== process.pid && isWithin(directory, path));
+  const uses = await source.uses(directory);
+  const users = [...uses].flatMap(([pid, all]): [number, string[]][] => {
+    const paths = [...new Set(all)].filter((path) => isWithin(directory, path));
+    return pid === process.pid || paths.length === 0 ? [] : [[pid, paths]];
+  });
   if (users.length === 0) return [];
   const sightings = await source.sight(users.map(([pid]) => pid));
-  return users.flatMap(([pid]): ProcessUse[] => {
+  return users.flatMap(([pid, paths]): ProcessUse[] => {
     const sighting = sightings.get(pid);
-    return sighting?.kind === "seen" && !sighting.row.dead ? [{ pid, command: sighting.row.command }] : [];
+    const lives = sighting?.kind === "seen" && !sighting.row.dead;
+    return lives ? [{ pid, command: sighting.row.command, paths }] : [];
   });
 }
 

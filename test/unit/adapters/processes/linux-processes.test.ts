@@ -14,6 +14,10 @@ interface Entry {
   readonly pid?: number;
   readonly environ?: string;
   readonly cwd?: string;
+  readonly exe?: string;
+  /** What its file descriptors lead to. */
+  readonly opened?: readonly string[];
+  readonly maps?: string;
 }
 
 /** A folder that looks like /proc as far as it is read. */
@@ -21,12 +25,16 @@ function aProc() {
   const root = tempDir();
   mkdirSync(join(root, "sys/kernel/random"), { recursive: true });
   writeFileSync(join(root, "sys/kernel/random/boot_id"), `${BOOT_ID}\n`);
-  const add = ({ pid = PID, environ = "", cwd = "/" }: Entry) => {
+  const add = ({ pid = PID, environ = "", cwd = "/", exe = "/bin/sleep", opened = [], maps = "" }: Entry) => {
     mkdirSync(join(root, String(pid)));
     const counters = "0 ".repeat(13);
     writeFileSync(join(root, String(pid), "stat"), `${pid} (sleep) S 1 1 1 ${counters}1 0 777 0 0\n`);
     writeFileSync(join(root, String(pid), "environ"), environ);
     symlinkSync(cwd, join(root, String(pid), "cwd"));
+    symlinkSync(exe, join(root, String(pid), "exe"));
+    mkdirSync(join(root, String(pid), "fd"));
+    for (const [fd, path] of opened.entries()) symlinkSync(path, join(root, String(pid), "fd", String(fd)));
+    writeFileSync(join(root, String(pid), "maps"), maps);
   };
   return { root, add, table: processTableOf(linuxProcesses(root)) };
 }
@@ -86,7 +94,23 @@ describe("linuxProcesses", () => {
     const { add, table } = aProc();
     const gone = join(tempDir(), "app-1");
     add({ cwd: `${gone} (deleted)` });
-    expect(await table.usersOf(gone)).toEqual([{ pid: PID, command: "sleep" }]);
+    expect(await table.usersOf(gone)).toEqual([{ pid: PID, command: "sleep", paths: [gone] }]);
+  });
+
+  test("who has a file open, mapped, or as its program uses the folder", async () => {
+    const { add, table } = aProc();
+    const opened = ["/wt/app-1/a.log", "socket:[1]", "pipe:/wt/app-1", "/wt/app-10/a.log", "/wt/app-1/a.log"];
+    add({ pid: PID, opened });
+    add({ pid: PID + 1, exe: "/wt/app-1/target/app" });
+    const line = "7f0000000000-7f0000001000 r-xp 00000000 08:01 4242                       ";
+    add({ pid: PID + 2, maps: `${line}/usr/lib/libc.so\n${line}/wt/app-1/a b.node (deleted)\n${line}\n` });
+    add({ pid: PID + 3, opened: ["/wt/app-2/a.log"] });
+    const users = await table.usersOf("/wt/app-1");
+    expect(users.map(({ pid, paths }) => [pid, paths])).toEqual([
+      [PID, ["/wt/app-1/a.log"]],
+      [PID + 1, ["/wt/app-1/target/app"]],
+      [PID + 2, ["/wt/app-1/a b.node"]],
+    ]);
   });
 
   test("a folder whose name ends like that mark is not mistaken for a removed one", async () => {

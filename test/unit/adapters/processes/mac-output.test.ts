@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  parseLsofDirectories,
+  parseLsofPaths,
   parseMarkedPids,
   parsePsRows,
 } from "../../../../src/adapters/processes/mac-output.ts";
@@ -55,12 +55,41 @@ describe("parseMarkedPids", () => {
   });
 });
 
-describe("parseLsofDirectories", () => {
-  test("reads the folder of each process", () => {
-    const output = "p1\nfcwd\nn/\np512\nfcwd\nn/Users/x/a b\np513\nfcwd\n";
-    expect([...parseLsofDirectories(output)]).toEqual([
-      [1, "/"],
-      [512, "/Users/x/a b"],
+/** In the form of lsof 4.95: a shell that writes into a file, a Node process that listens, one that hides. */
+const LSOF = `p512
+fcwd
+n/Users/x/a b
+frtd
+n/
+ftxt
+n/bin/bash
+f0
+n/dev/null
+f1
+n/Users/x/wt/build.log
+p513
+fcwd
+n/Users/x
+ftxt
+n/usr/local/bin/node
+fmem
+n/Users/x/wt/node_modules/better_sqlite3.node
+f20
+nTCP *:3000 (LISTEN)
+f21
+n->0x1f2a
+f22
+ntype=STREAM
+p514
+fcwd
+`;
+
+describe("parseLsofPaths", () => {
+  test("reads what each process uses, and leaves out what is no path", () => {
+    expect([...parseLsofPaths(LSOF)]).toEqual([
+      [512, ["/Users/x/a b", "/", "/bin/bash", "/dev/null", "/Users/x/wt/build.log"]],
+      [513, ["/Users/x", "/usr/local/bin/node", "/Users/x/wt/node_modules/better_sqlite3.node"]],
+      [514, []],
     ]);
   });
 
@@ -69,6 +98,6 @@ describe("parseLsofDirectories", () => {
     ["a backslash", String.raw`/tmp/a\\x41`, String.raw`/tmp/a\x41`],
     ["a newline and a tab", String.raw`/tmp/a\nb\tc`, "/tmp/a\nb\tc"],
   ])("undoes what lsof makes of %s", (_what, shown, path) => {
-    expect(parseLsofDirectories(`p7\nfcwd\nn${shown}\n`).get(7)).toBe(path);
+    expect(parseLsofPaths(`p7\nfcwd\nn${shown}\n`).get(7)).toEqual([path]);
   });
 });

@@ -13,7 +13,8 @@ const PS_ROWS = `  1 0 Ss Tue Dec  1 09:00:00 2026 launchd
 const PS_MARKED = `  1 /sbin/launchd
  514 sleep 600 AO_LAUNCH_ID=l-1
 `;
-const LSOF = "p512\nfcwd\nn/Users/x\np513\nfcwd\nn/Users/x/wt/src\np515\nfcwd\nn/Users/x/wt\n";
+const LSOF =
+  "p512\nfcwd\nn/Users/x\np513\nfcwd\nn/Users/x/wt/src\nf1\nn/Users/x/wt/a.log\np515\nfcwd\nn/Users/x/wt\n";
 
 type Answer = string | Error;
 
@@ -58,9 +59,11 @@ describe("macProcesses", () => {
     expect(family.map(({ pid }) => pid)).toEqual([512, 513, 514]);
   });
 
-  test("users of a folder come from lsof", async () => {
-    const { table } = aTable();
-    expect(await table.usersOf("/Users/x/wt")).toEqual([{ pid: 513, command: "zsh" }]);
+  test("users of a folder come from one lsof", async () => {
+    const { table, ran } = aTable();
+    const paths = ["/Users/x/wt/src", "/Users/x/wt/a.log"];
+    expect(await table.usersOf("/Users/x/wt")).toEqual([{ pid: 513, command: "zsh", paths }]);
+    expect(ran.filter((command) => command.startsWith("lsof"))).toEqual(["lsof -w -n -P -F pn"]);
   });
 
   test.each([
