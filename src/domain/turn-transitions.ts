@@ -1,3 +1,4 @@
+import { AoError } from "./errors.ts";
 import {
   isSettledTurn,
   type Turn,
@@ -100,4 +101,12 @@ function stateAfter({ phase, outcome, occurredAtMs }: TurnTransition): TurnState
 /** That a turn was submitted, or ended, does not tell that its agent worked on it. */
 function startedBy({ phase, occurredAtMs }: TurnTransition): number | null {
   return phase === "submitted" || phase === "settled" ? null : occurredAtMs;
+}
+
+/** The error for a turn that would go on beside another one. */
+export function turnConflict({ sessionId, turnId }: TurnKey, live: Turn): AoError {
+  return new AoError("busy", `turn ${turnId} of ${sessionId} cannot begin: turn ${live.turnId} goes on`, {
+    hint: `ao turns ${sessionId}`,
+    details: { sessionId, turnId, liveTurnId: live.turnId },
+  });
 }
