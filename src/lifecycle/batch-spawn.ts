@@ -1,15 +1,14 @@
-import type { ProjectId, SessionId } from "../domain/ids.ts";
+import type { ProjectId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
-import type { SessionRecord } from "../domain/session.ts";
 import type { ObserveDeps } from "./gather-facts.ts";
-import { listSessions } from "./list-sessions.ts";
+import { listSessions, type SessionList } from "./list-sessions.ts";
 
 /** An issue that gets no session of its own, and why. */
 export interface SkippedIssue {
   readonly issueId: string;
   readonly reason: "duplicate" | "live_session";
   /** The session that works on it; `null` for a duplicate. */
-  readonly sessionId: SessionId | null;
+  readonly sessionId: string | null;
 }
 
 export interface BatchPlan {
@@ -30,8 +29,8 @@ export async function planBatch(
   projectId: ProjectId,
   issues: readonly string[],
 ): Promise<BatchPlan> {
-  const { sessions } = await listSessions(deps, { projectId, stored: false });
-  const live = liveByIssue(sessions);
+  const list = await listSessions(deps, { projectId, stored: false });
+  const live = liveByIssue(list);
   const wanted = new Map<string, string>();
   const skipped: SkippedIssue[] = [];
   for (const issueId of issues) {
@@ -44,7 +43,8 @@ export async function planBatch(
   return { wanted: [...wanted.values()], skipped };
 }
 
-function liveByIssue(sessions: readonly SessionRecord[]): ReadonlyMap<string, SessionId> {
-  const live = sessions.filter(({ lifecycle }) => !isTerminal(lifecycle));
+/** One whose row cannot be read may be live. */
+function liveByIssue({ sessions, unreadable }: SessionList): ReadonlyMap<string, string> {
+  const live = [...sessions.filter(({ lifecycle }) => !isTerminal(lifecycle)), ...unreadable];
   return new Map(live.flatMap(({ issueId, id }) => (issueId === null ? [] : [[keyOf(issueId), id]])));
 }

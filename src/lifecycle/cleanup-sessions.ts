@@ -5,7 +5,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SkipReason } from "../domain/workspace-finding.ts";
-import type { SessionStore } from "../ports/session-store.ts";
+import type { SessionStore, UnreadableSession } from "../ports/session-store.ts";
 import { finishCleanup, isCandidate } from "./cleanup-steps.ts";
 import { type JudgeContext, judgeWorkspace, type Kept, verdictOn } from "./cleanup-verdict.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
@@ -19,6 +19,7 @@ import { carryOut } from "./operations/carry-out.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
+import { describeUnreadable } from "./session-refs.ts";
 
 export interface CleanupOptions {
   /** `null` means all projects. */
@@ -45,8 +46,9 @@ export interface SkippedSession {
 }
 
 export interface FailedSession {
-  readonly id: SessionId;
-  readonly projectId: ProjectId;
+  /** As the store has them, which may be no ids where a row cannot be read. */
+  readonly id: string;
+  readonly projectId: string;
   readonly message: string;
 }
 
@@ -67,13 +69,16 @@ type Outcome =
  * Frees the worktrees of terminated sessions that hold nothing to lose. A dry run gives the same answer
  * and changes nothing. One session's failure never stops the others.
  *
+ * @throws AoError store_corrupt when the store is damaged; nothing was changed. A row that cannot be read is
+ *   among the errors.
  * @throws AoError runtime_unavailable when any session in question could not be seen; nothing was changed.
  * @throws AoError git_unavailable when git could not be asked.
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
+  deps.store.verify();
   if (!options.dryRun) await recoverOperations(deps);
   const facts = await gatherFacts(deps, {
-    load: () => deps.store.list(options.projectId ?? undefined),
+    load: () => deps.store.rows(options.projectId ?? undefined),
     lookAt: (record) => !isTerminal(record.lifecycle) || isCandidate(record),
   });
   requireSight(lookFailures(facts));
@@ -82,7 +87,7 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     : (await saveFacts(deps, facts)).sessions;
 
   const candidates = sessions.filter(isCandidate);
-  const others = liveBeside(deps.store.list(), candidates);
+  const others = liveBeside(deps.store.rows().sessions, candidates);
   const outcomes: (readonly [SessionRecord, Outcome])[] = [];
   for (const record of candidates) {
     if (options.isStopped?.() === true) break;
@@ -90,7 +95,12 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     const context = contextOf(facts, options, { record, others });
     outcomes.push([record, await handle(deps, record, { context, dryRun: options.dryRun })]);
   }
-  return { ...tally(outcomes), dryRun: options.dryRun };
+  const { cleaned, skipped, errors } = tally(outcomes);
+  return { cleaned, skipped, errors: [...errors, ...facts.unreadable.map(failed)], dryRun: options.dryRun };
+}
+
+function failed(row: UnreadableSession): FailedSession {
+  return { id: row.id, projectId: row.projectId, message: describeUnreadable(row) };
 }
 
 /** Live sessions. The row of a candidate may not say yet that it is over. */

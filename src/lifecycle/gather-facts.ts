@@ -1,6 +1,7 @@
 import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { SessionRows } from "../ports/session-store.ts";
 import type { SessionDeps } from "./deps.ts";
 import type { LifecycleDeps } from "./lifecycle-manager.ts";
 import { runtimeTarget } from "./session-refs.ts";
@@ -11,6 +12,8 @@ export type ObserveDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "inbox" 
 export interface Facts {
   /** The rows as they were read, after the events. */
   readonly records: readonly SessionRecord[];
+  /** Rows that could not be read. */
+  readonly unreadable: SessionRows["unreadable"];
   /** Pending events by session id, oldest first; also of sessions that are not among the records. */
   readonly events: ReadonlyMap<string, readonly HookEvent[]>;
   readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
@@ -18,7 +21,7 @@ export interface Facts {
 }
 
 export interface Scope {
-  readonly load: () => readonly SessionRecord[];
+  readonly load: () => SessionRows | readonly SessionRecord[];
   /** Which of them to look at; those without a runtime are left out anyway. */
   readonly lookAt: (record: SessionRecord) => boolean;
 }
@@ -30,10 +33,14 @@ export interface Scope {
 export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): Promise<Facts> {
   // Events first: a row that is read after an event is at least as new as the launch that sent it.
   const events = bySession(await deps.inbox.pending());
-  const records = load();
+  const { sessions: records, unreadable } = rowsOf(load());
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);
   const seen: Facts["seen"] = targets.length === 0 ? new Map() : await deps.runtime.look(targets);
-  return { records, events, seen, takenAtMs: deps.clock.nowMs() };
+  return { records, unreadable, events, seen, takenAtMs: deps.clock.nowMs() };
+}
+
+function rowsOf(loaded: SessionRows | readonly SessionRecord[]): SessionRows {
+  return "unreadable" in loaded ? loaded : { sessions: loaded, unreadable: [] };
 }
 
 /** Pending events of one session, oldest first. */

@@ -33,7 +33,7 @@ export async function refuseRival(
   { store, runtime }: Pick<SessionDeps, "store" | "runtime">,
   record: SessionRecord,
 ): Promise<void> {
-  const rival = rivalOf(store.list(), record);
+  const rival = rivalOf(store.rows().sessions, record);
   const target = runtimeTarget(record);
   if (rival === undefined || target === undefined) return;
   if (isOwnLaunch((await runtime.look([target])).get(record.id))) return;

@@ -1,8 +1,9 @@
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { SessionRows, UnreadableSession } from "../ports/session-store.ts";
 import { foldFacts } from "./fold-facts.ts";
-import { gatherFacts, lookFailures, type ObserveDeps } from "./gather-facts.ts";
+import { gatherFacts, lookFailures, type ObserveDeps, type Scope } from "./gather-facts.ts";
 import { requireSession } from "./session-refs.ts";
 
 export interface ListOptions {
@@ -15,6 +16,8 @@ export interface ListOptions {
 export interface SessionList {
   /** By creation, then by number. */
   readonly sessions: readonly SessionRecord[];
+  /** Those whose row cannot be read, in the same order: nothing can be said of them. */
+  readonly unreadable: readonly UnreadableSession[];
   /** Unix milliseconds; `null` when the look was skipped. */
   readonly observedAtMs: number | null;
   /** Why a look failed, each cause once; empty when all could be seen. */
@@ -30,7 +33,7 @@ export async function listSessions(
   deps: ObserveDeps,
   { projectId, stored }: ListOptions,
 ): Promise<SessionList> {
-  const load = () => deps.store.list(projectId ?? undefined);
+  const load = () => deps.store.rows(projectId ?? undefined);
   return stored ? storedOnly(load()) : overlay(deps, load);
 }
 
@@ -38,6 +41,7 @@ export async function listSessions(
  * One session as `listSessions` shows it.
  *
  * @throws AoError session_not_found
+ * @throws AoError store_corrupt when its row cannot be read.
  */
 export async function getSession(
   deps: ObserveDeps,
@@ -45,18 +49,20 @@ export async function getSession(
   { stored }: Pick<ListOptions, "stored">,
 ): Promise<SessionRecord> {
   const record = requireSession(deps, id);
-  const { sessions } = stored ? storedOnly([record]) : await overlay(deps, () => [requireSession(deps, id)]);
+  if (stored) return record;
+  const { sessions } = await overlay(deps, () => [requireSession(deps, id)]);
   return sessions[0] ?? record;
 }
 
-function storedOnly(sessions: readonly SessionRecord[]): SessionList {
-  return { sessions, observedAtMs: null, lookFailures: [] };
+function storedOnly(rows: SessionRows): SessionList {
+  return { ...rows, observedAtMs: null, lookFailures: [] };
 }
 
-async function overlay(deps: ObserveDeps, load: () => readonly SessionRecord[]): Promise<SessionList> {
+async function overlay(deps: ObserveDeps, load: Scope["load"]): Promise<SessionList> {
   const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
   return {
     sessions: facts.records.map((record) => withStoredTimes(record, foldFacts(deps, facts, record))),
+    unreadable: facts.unreadable,
     observedAtMs: facts.takenAtMs,
     lookFailures: lookFailures(facts),
   };

@@ -2,6 +2,7 @@ import type { HookEvent } from "../domain/facts.ts";
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { UnreadableSession } from "../ports/session-store.ts";
 import { factsOf, foldFacts } from "./fold-facts.ts";
 import {
   eventsOf,
@@ -12,6 +13,7 @@ import {
   type ObserveDeps,
 } from "./gather-facts.ts";
 import { type Change, type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
+import { hasRow } from "./session-refs.ts";
 
 /** How long a message's sender, which looks every few milliseconds, can find its receipt. */
 const RECEIPT_KEPT_MS = 30_000;
@@ -23,6 +25,8 @@ export interface ObserveResult {
   readonly sessions: readonly SessionRecord[];
   /** Those of them whose row was written. */
   readonly changed: readonly SessionId[];
+  /** Of all sessions, those whose row cannot be read. */
+  readonly unreadable: readonly UnreadableSession[];
   /** Why a look failed, each cause once; empty when all could be seen. */
   readonly lookFailures: readonly string[];
 }
@@ -32,9 +36,10 @@ export interface ObserveResult {
  * lifecycle manager, then the events are removed. Without `ids` all sessions; unknown ids are left out.
  */
 export async function observeSessions(deps: ObserveDeps, ids?: readonly SessionId[]): Promise<ObserveResult> {
-  const load = () => (ids === undefined ? deps.store.list() : ids.flatMap((id) => deps.store.get(id) ?? []));
+  const load = () => (ids === undefined ? deps.store.rows() : ids.flatMap((id) => deps.store.get(id) ?? []));
   const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
-  return { ...(await saveFacts(deps, facts)), lookFailures: lookFailures(facts) };
+  const saved = await saveFacts(deps, facts);
+  return { ...saved, unreadable: facts.unreadable, lookFailures: lookFailures(facts) };
 }
 
 /**
@@ -69,11 +74,11 @@ function saveRecord(
 }
 
 /** Of sessions without a row, which a spawn under way may still get, those that wait for a day. */
-function strayEvents({ store }: ObserveDeps, { events, takenAtMs }: Facts): readonly string[] {
+function strayEvents(deps: ObserveDeps, { events, takenAtMs }: Facts): readonly string[] {
   return [...events].flatMap(([sessionId, ofSession]) => {
     const old = ofSession.filter((event) => isOlderThan(STRAY_KEPT_MS, event, takenAtMs));
     const id = old.length === 0 ? undefined : parseSessionId(sessionId);
-    return id === undefined || store.get(id) !== undefined ? [] : old.map((event) => event.id);
+    return id === undefined || hasRow(deps, id) ? [] : old.map((event) => event.id);
   });
 }
 

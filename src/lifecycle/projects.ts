@@ -2,6 +2,7 @@ import { AoError } from "../domain/errors.ts";
 import { parseProjectId } from "../domain/ids.ts";
 import type { Project } from "../domain/project.ts";
 import type { ConfiguredProject } from "../ports/config.ts";
+import type { SessionRows } from "../ports/session-store.ts";
 import type { PostCreate } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { newProject, occupiesProject, type ProjectChoice, projectNotFound } from "./project-draft.ts";
@@ -95,8 +96,12 @@ export function unregisterUnused(
 ): void {
   store.transaction(() => {
     const isAwaited = operations.unfinished().operations.some(({ projectId }) => projectId === id);
-    if (!isAwaited && store.list(id).length === 0) store.removeProject(id);
+    if (!isAwaited && isUnused(store.rows(id))) store.removeProject(id);
   });
+}
+
+function isUnused({ sessions, unreadable }: SessionRows): boolean {
+  return sessions.length + unreadable.length === 0;
 }
 
 /**
@@ -130,7 +135,8 @@ export function removeProject({ store }: Pick<SessionDeps, "store">, name: strin
     const id = parseProjectId(name);
     const project = id && store.project(id);
     if (project === undefined) throw projectNotFound({ store }, name);
-    const sessions = store.list(project.id).filter(occupiesProject);
+    const { sessions: known, unreadable } = store.rows(project.id);
+    const sessions = [...known.filter(occupiesProject), ...unreadable];
     if (sessions.length > 0) {
       throw new AoError("project_in_use", `project ${project.id} has sessions that live or have a worktree`, {
         hint: `ao kill them, then: ao cleanup -p ${project.id}`,

@@ -72,8 +72,8 @@ async function ownConversation(deps: SessionDeps, agent: Agent, record: SessionR
   if (!agent.capabilities.resume) throw conversationUnknown(record, `${agent.name} cannot take one up again`);
   if (agentSessionId === null) throw conversationUnknown(record, "none was recorded");
   const other = deps.store
-    .list()
-    .find(({ id, metadata }) => id !== record.id && metadata.agentSessionId === agentSessionId);
+    .rows()
+    .sessions.find(({ id, metadata }) => id !== record.id && metadata.agentSessionId === agentSessionId);
   if (other !== undefined) throw conversationUnknown(record, `${agentSessionId} is also that of ${other.id}`);
   const isThere = await agent.hasConversation(agentSessionId, { dataDir: deps.dataDir, workspacePath });
   if (!isThere) throw conversationUnknown(record, `${agent.name} does not know ${agentSessionId}`);

@@ -1,7 +1,8 @@
-import { AoError } from "../domain/errors.ts";
+import { AoError, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { RuntimeTarget } from "../ports/runtime.ts";
+import type { UnreadableSession } from "../ports/session-store.ts";
 import type { WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 
@@ -26,6 +27,21 @@ export function requireSession({ store }: Pick<SessionDeps, "store">, id: Sessio
   const record = store.get(id);
   if (record === undefined) throw sessionNotFound(id);
   return record;
+}
+
+/** Whether a session has a row, also one that cannot be read. */
+export function hasRow({ store }: Pick<SessionDeps, "store">, id: SessionId): boolean {
+  try {
+    return store.get(id) !== undefined;
+  } catch (error) {
+    if (isAoError(error, "store_corrupt")) return true;
+    throw error;
+  }
+}
+
+/** Why nothing is done with a session, as one clause. Pure. */
+export function describeUnreadable({ flaw }: Pick<UnreadableSession, "flaw">): string {
+  return `its row in the store cannot be read (${flaw}); nothing was done with it`;
 }
 
 /** The error for a name, of any length and content, that is no session's. */

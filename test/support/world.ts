@@ -26,7 +26,7 @@ import type { SessionStore } from "../../src/ports/session-store.ts";
 import { aProject, T0_MS } from "./builders.ts";
 
 /** Calls of store and files that a world can let fail; runtime, workspace and messenger have their own lever. */
-export type FaultPoint = "store.insert" | "store.save" | "files.write" | "files.removeTree";
+export type FaultPoint = "store.insert" | "store.save" | "store.verify" | "files.write" | "files.removeTree";
 
 export interface WorldOptions {
   /** What the agent can; everything when not given. */
@@ -55,6 +55,8 @@ export interface World {
   readonly settings: ProjectSettings;
   /** The next call of `point`, or the one after `spared` more, throws `error` and changes nothing. */
   failNext(point: FaultPoint, error: Error, spared?: number): void;
+  /** From now on the row of a session cannot be read. */
+  spoil(id: SessionId, flaw?: string): void;
   /** Takes back what `failNext` was told and nothing met. */
   heal(): void;
   /** The row of a session; a test for one that has none fails. */
@@ -78,10 +80,13 @@ const NO_SETTINGS: ProjectSettings = {
 export function aWorld(options: WorldOptions = {}): World {
   const log: string[] = [];
   const faults = new Map<FaultPoint, (Error | null)[]>();
-  const pass = (point: FaultPoint, subject: string) => {
-    log.push(`${point} ${subject}`);
+  const meet = (point: FaultPoint) => {
     const error = faults.get(point)?.shift();
     if (error) throw error;
+  };
+  const pass = (point: FaultPoint, subject: string) => {
+    log.push(`${point} ${subject}`);
+    meet(point);
   };
 
   const clock = memoryClock(T0_MS);
@@ -94,7 +99,7 @@ export function aWorld(options: WorldOptions = {}): World {
   const inbox = memoryInbox();
   const files = memoryFiles();
   const { sessions, operations, changes } = memoryStore();
-  const store = loggedStore(sessions, pass);
+  const store = { ...loggedStore(sessions, pass), verify: () => meet("store.verify") };
   store.insertProject(project);
 
   const processes = memoryProcessTable();
@@ -118,6 +123,7 @@ export function aWorld(options: WorldOptions = {}): World {
       const spare = Array.from({ length: spared }, () => null);
       faults.set(point, [...(faults.get(point) ?? []), ...spare, error]);
     },
+    spoil: (id, flaw = "metadata.branch") => sessions.spoil(id, flaw),
     heal: () => faults.clear(),
     row,
     async spawn(overrides = {}) {

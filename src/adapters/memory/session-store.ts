@@ -2,10 +2,18 @@ import { AoError } from "../../domain/errors.ts";
 import type { ProjectId, SessionId } from "../../domain/ids.ts";
 import type { Project } from "../../domain/project.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import type { SessionStore } from "../../ports/session-store.ts";
+import type { SessionRows, SessionStore } from "../../ports/session-store.ts";
+
+/** The twin, with a lever that no real store has. */
+export interface MemorySessionStore extends SessionStore {
+  /** From now on the row of this session cannot be read. */
+  spoil(id: SessionId, flaw: string): void;
+}
 
 interface State {
   readonly sessions: Map<SessionId, SessionRecord>;
+  /** Flaws of rows that cannot be read. */
+  readonly spoiled: Map<SessionId, string>;
   readonly projects: Map<ProjectId, Project>;
   readonly settings: Map<string, string>;
 }
@@ -27,6 +35,7 @@ function byCreation(a: SessionRecord, b: SessionRecord): number {
 function copyOf(state: State): State {
   return {
     sessions: new Map(state.sessions),
+    spoiled: new Map(state.spoiled),
     projects: new Map(state.projects),
     settings: new Map(state.settings),
   };
@@ -37,16 +46,40 @@ function highestNumber(state: State, prefix: string): number {
   return Math.max(0, ...ids.map((id) => id.number));
 }
 
-function sessionRows(current: () => State): Pick<Rows, SessionPart> {
-  const list = (projectId?: ProjectId) =>
-    [...current().sessions.values()]
-      .filter((record) => projectId === undefined || record.projectId === projectId)
-      .sort(byCreation)
-      .map((record) => structuredClone(record));
+function rowsOf({ sessions, spoiled }: State, projectId: ProjectId | undefined): SessionRows {
+  const rows = [...sessions.values()]
+    .filter((record) => projectId === undefined || record.projectId === projectId)
+    .sort(byCreation);
+  const flawOf = ({ id }: SessionRecord) => spoiled.get(id);
   return {
-    get: (id) => structuredClone(current().sessions.get(id)),
-    rows: (projectId) => ({ sessions: list(projectId), unreadable: [] }),
-    list,
+    sessions: rows.filter((record) => flawOf(record) === undefined).map((record) => structuredClone(record)),
+    unreadable: rows.flatMap((record) => {
+      const flaw = flawOf(record);
+      const { id, projectId: ofProject, issueId } = record;
+      return flaw === undefined ? [] : [{ id, projectId: ofProject, issueId, flaw }];
+    }),
+  };
+}
+
+function refuse({ unreadable: [first] }: SessionRows): void {
+  if (first !== undefined) {
+    throw new AoError("store_corrupt", `the store has an unreadable session: ${first.id} (${first.flaw})`);
+  }
+}
+
+function sessionRows(current: () => State): Pick<Rows, SessionPart> {
+  return {
+    get(id) {
+      const { sessions, spoiled } = current();
+      if (spoiled.has(id)) refuse(rowsOf(current(), sessions.get(id)?.projectId));
+      return structuredClone(sessions.get(id));
+    },
+    rows: (projectId) => rowsOf(current(), projectId),
+    list(projectId) {
+      const rows = rowsOf(current(), projectId);
+      refuse(rows);
+      return rows.sessions;
+    },
     insert(record) {
       if (current().sessions.has(record.id)) return false;
       current().sessions.set(record.id, structuredClone(record));
@@ -85,9 +118,14 @@ function projectRows(current: () => State): Omit<Rows, SessionPart> {
 }
 
 /** A session store in memory: nothing outlives the object, everything else is as with a file. */
-export function memorySessionStore(): SessionStore {
+export function memorySessionStore(): MemorySessionStore {
   const numbers = new Map<string, number>();
-  let state: State = { sessions: new Map(), projects: new Map(), settings: new Map() };
+  let state: State = {
+    sessions: new Map(),
+    spoiled: new Map(),
+    projects: new Map(),
+    settings: new Map(),
+  };
   let inTransaction = false;
 
   function refuseInTransaction(what: string): void {
@@ -119,6 +157,7 @@ export function memorySessionStore(): SessionStore {
       numbers.set(key, number);
       return number;
     },
+    spoil: (id, flaw) => void state.spoiled.set(id, flaw),
     verify: () => undefined,
     close: () => undefined,
   };

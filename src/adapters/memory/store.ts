@@ -2,10 +2,14 @@ import type { SessionStore } from "../../ports/session-store.ts";
 import type { Store } from "../../ports/store.ts";
 import { memoryChangeLog } from "./change-log.ts";
 import { memoryOperationStore } from "./operation-store.ts";
-import { memorySessionStore } from "./session-store.ts";
+import { type MemorySessionStore, memorySessionStore } from "./session-store.ts";
+
+interface MemoryStore extends Store {
+  readonly sessions: MemorySessionStore;
+}
 
 /** All of the canonical state in memory: nothing outlives the object, everything else is as with a file. */
-export function memoryStore(): Store {
+export function memoryStore(): MemoryStore {
   const sessions = memorySessionStore();
   const operations = memoryOperationStore();
   const changes = memoryChangeLog();

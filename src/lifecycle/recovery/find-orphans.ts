@@ -1,3 +1,4 @@
+import { parseSessionId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { MarkedRuntime } from "../../ports/runtime.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
@@ -14,7 +15,7 @@ export interface Orphans {
 interface Owners {
   readonly rows: readonly SessionRecord[];
   readonly busy: ReadonlySet<string>;
-  /** An operation cannot be read, and not even its session is known: it may own anything. */
+  /** The row of an operation or a session cannot be read, and not even its session is known: it may own anything. */
   readonly isBlind: boolean;
 }
 
@@ -36,10 +37,12 @@ export async function findOrphans(deps: SessionDeps): Promise<Orphans> {
 function readOwners({ store, operations }: SessionDeps): Owners {
   // Operations before rows: one that ends in between has left its row.
   const { operations: unfinished, unreadable } = operations.unfinished();
-  const rows = store.list();
+  const { sessions: rows, unreadable: damaged } = store.rows();
   const sessions = [...unfinished, ...unreadable].flatMap(({ sessionId }) => sessionId ?? []);
-  const isBlind = unreadable.some(({ sessionId }) => sessionId === null);
-  return { rows, busy: new Set(sessions), isBlind };
+  const isBlind =
+    unreadable.some(({ sessionId }) => sessionId === null) ||
+    damaged.some(({ id }) => parseSessionId(id) === undefined);
+  return { rows, busy: new Set([...sessions, ...damaged.map(({ id }) => id)]), isBlind };
 }
 
 function ownsRuntime({ rows, busy, isBlind }: Owners, { sessionId, launchId }: MarkedRuntime): boolean {

@@ -1,10 +1,11 @@
-import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { deriveStatus } from "../../domain/status.ts";
 import type { SessionDeps } from "../deps.ts";
 import { observeSessions } from "../observe-sessions.ts";
 import { crossing } from "../operations/crossing.ts";
+import { describeUnreadable } from "../session-refs.ts";
 import type { ReconcileResult, Transition } from "./reconcile-result.ts";
 import { recoverOperations } from "./recover-operations.ts";
 import type { RecoveryError } from "./recovery.ts";
@@ -21,9 +22,10 @@ interface Observed {
  * tidies the inbox, takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
  * errors and stops nothing else. A second tick at once changes nothing.
  *
- * @throws AoError when the store cannot be used.
+ * @throws AoError when the store cannot be used, store_corrupt also when it is damaged anywhere.
  */
 export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
+  deps.store.verify();
   const { operations, errors } = await recoverOperations(deps);
   const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
     observe(deps),
@@ -49,13 +51,20 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
 }
 
 async function observe(deps: SessionDeps): Promise<Observed> {
-  const before = new Map(deps.store.list().map((record) => [record.id, record]));
-  const { sessions, lookFailures } = await observeSessions(deps);
+  const before = new Map(deps.store.rows().sessions.map((record) => [record.id, record]));
+  const { sessions, unreadable, lookFailures } = await observeSessions(deps);
   return {
     observed: sessions.filter(({ id }) => isLive(before.get(id))).length,
     transitions: sessions.flatMap((record) => transitionOf(before.get(record.id), record) ?? []),
-    errors: lookFailures.map((message) => ({ subject: "runtime", code: "runtime_unavailable", message })),
+    errors: [
+      ...lookFailures.map((message) => errorOf("runtime", "runtime_unavailable", message)),
+      ...unreadable.map((row) => errorOf(`session ${row.id}`, "store_corrupt", describeUnreadable(row))),
+    ],
   };
+}
+
+function errorOf(subject: string, code: AoErrorCode, message: string): RecoveryError {
+  return { subject, code, message };
 }
 
 function isLive(record: SessionRecord | undefined): boolean {

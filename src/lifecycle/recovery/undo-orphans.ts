@@ -6,6 +6,7 @@ import { beginOnce } from "../operations/begin-once.ts";
 import { carryOut } from "../operations/carry-out.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
+import { hasRow } from "../session-refs.ts";
 import { removeLaunch } from "../teardown.ts";
 import { describeFindings, describeRefusal, isRefusal } from "../workspace-refusal.ts";
 import { findOrphans, runtimeOrphan, workspaceOrphan } from "./find-orphans.ts";
@@ -72,9 +73,9 @@ async function undoRuntime(deps: SessionDeps, runtime: MarkedRuntime): Promise<O
   return runtimeOrphan(runtime, { action: "undone", detail: "no session has it" });
 }
 
-function isKnown({ store, operations }: SessionDeps, { sessionId }: MarkedRuntime): boolean {
-  const { operations: ended, unreadable } = operations.ofSession(sessionId, 1);
-  return store.get(sessionId) !== undefined || ended.length + unreadable.length > 0;
+function isKnown(deps: SessionDeps, { sessionId }: MarkedRuntime): boolean {
+  const { operations: ended, unreadable } = deps.operations.ofSession(sessionId, 1);
+  return hasRow(deps, sessionId) || ended.length + unreadable.length > 0;
 }
 
 async function undoWorkspace(deps: SessionDeps, workspace: MarkedWorkspace): Promise<Orphan | null> {
@@ -112,8 +113,6 @@ function intentOf({ ids }: SessionDeps, { ref }: MarkedWorkspace) {
 
 function refuseOwned(deps: SessionDeps, workspace: MarkedWorkspace): void {
   const { ref } = workspace;
-  const isOwned = deps.store
-    .list()
-    .some(({ id, metadata }) => id === ref.sessionId && metadata.workspaceFreedAtMs === null);
+  const isOwned = deps.store.get(ref.sessionId)?.metadata.workspaceFreedAtMs === null;
   if (isOwned) throw new AoError("operation_in_progress", `worktree ${ref.path} was taken up meanwhile`);
 }

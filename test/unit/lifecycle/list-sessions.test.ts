@@ -56,6 +56,7 @@ describe("a list", () => {
     const options = { projectId: null, stored: true };
     expect(await listSessions(world.deps, options)).toEqual({
       sessions: [record],
+      unreadable: [],
       observedAtMs: null,
       lookFailures: [],
     });
