@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { run } from "./measure.ts";
+import { type Measured, ROWS, type Row } from "./rows.ts";
+
+interface Line extends Measured {
+  readonly name: string;
+  readonly value: number;
+  readonly atMost: number;
+  readonly unit: Row["unit"];
+  readonly isWithin: boolean;
+}
+
+interface Report {
+  readonly at: string;
+  readonly machine: Readonly<Record<string, string | number>>;
+  readonly rows: readonly Line[];
+}
+
+function lineOf({ name, atMost, unit }: Row, { product, floor }: Measured): Line {
+  const value = floor === null ? product.medianMs : product.medianMs / floor.medianMs;
+  return { name, value, atMost, unit, isWithin: value <= atMost, product, floor };
+}
+
+function machine(): Report["machine"] {
+  const version = (argv: readonly string[]) => run(argv).stdout.trim();
+  return {
+    ...{ node: process.version, git: version(["git", "--version"]), tmux: version(["tmux", "-V"]) },
+    ...{ processors: cpus().length, processor: cpus()[0]?.model ?? "unknown" },
+  };
+}
+
+const spread = ({ medianMs, minMs, maxMs, runs }: Measured["product"]) =>
+  `${medianMs.toFixed(1)} (${minMs.toFixed(1)}-${maxMs.toFixed(1)}, ${runs} runs)`;
+
+function textOf(
+  { name, value, atMost, unit, isWithin, product, floor }: Line,
+  before: Line | undefined,
+): string {
+  const change = before === undefined ? "" : ` | before ${before.value.toFixed(2)}`;
+  const beside = floor === null ? "" : ` | floor ${spread(floor)}`;
+  const verdict = isWithin ? "ok  " : "OVER";
+  return `${verdict} ${name}: ${value.toFixed(2)} ${unit}, at most ${atMost} | ${spread(product)}${beside}${change}`;
+}
+
+function tell(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+async function bench(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      compare: { type: "string" },
+      only: { type: "string" },
+      out: { type: "string", default: ".bench/latest.json" },
+    },
+  });
+  const before: Report | undefined = values.compare && JSON.parse(readFileSync(values.compare, "utf8"));
+  const lines: Line[] = [];
+  for (const row of ROWS.filter(({ name }) => name.includes(values.only ?? ""))) {
+    const line = lineOf(row, await row.measure());
+    lines.push(line);
+    tell(
+      textOf(
+        line,
+        before?.rows.find(({ name }) => name === line.name),
+      ),
+    );
+  }
+  const report: Report = { at: new Date().toISOString(), machine: machine(), rows: lines };
+  mkdirSync(dirname(values.out), { recursive: true });
+  writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`);
+  tell(`written to ${values.out}`);
+}
+
+await bench();
