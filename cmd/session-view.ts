@@ -1,4 +1,5 @@
 import type { Ao } from "../src/compose.ts";
+import { describeExit } from "../src/domain/agent-exit.ts";
 import { isTerminal } from "../src/domain/lifecycle.ts";
 import { printable } from "../src/domain/printable.ts";
 import type { SessionRecord } from "../src/domain/session.ts";
@@ -33,11 +34,12 @@ export function sessionJson(ao: Ao, record: SessionRecord): SessionJson {
   });
 }
 
-/** A status in its colour. */
-function statusCell(record: SessionRecord): Cell {
-  const status = deriveStatus(record.lifecycle);
+/** A status in its colour, with how the agent ended where that is known. */
+function statusCell({ lifecycle, metadata: { exit = null } }: SessionRecord): Cell {
+  const status = deriveStatus(lifecycle);
   const color = STATUS_COLORS[status];
-  return color ? { text: status, color } : status;
+  const text = exit === null ? status : `${status} (${describeExit(exit)})`;
+  return color ? { text, color } : text;
 }
 
 interface SessionTableOptions {

@@ -27,6 +27,12 @@ function operationText({ kind, state, updatedAt, error, holder }: OperationJson)
   return `${kind} ${state} ${updatedAt}${more ? `: ${more}` : ""}`;
 }
 
+function exitText({ runtime }: SessionJson): string | null {
+  if (!runtime?.exit) return null;
+  const { status, signal, at } = runtime.exit;
+  return `${signal ?? `status ${status}`}${at === null ? "" : `, ${at}`}`;
+}
+
 function linesOf(session: Shown, invocation: Invocation): readonly string[] {
   const { lifecycle } = session;
   const reason = lifecycle.session.reason === null ? "" : ` (${lifecycle.session.reason})`;
@@ -43,6 +49,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["from", session.baseRef],
     ["worktree", session.workspacePath],
     ["runtime", `${lifecycle.runtime.state} (${lifecycle.runtime.reason})`],
+    ["exit", exitText(session)],
     ["activity", session.activity && `${session.activity}, ${session.lastActivityAt}`],
     ["pull request", session.pr],
     ["created", session.createdAt],

@@ -4,7 +4,13 @@ import type { ActivitySource, ActivityState } from "./lifecycle.ts";
 /** What one look at a runtime found. `probe_failed` says nothing about the session itself. */
 export type RuntimeFact =
   | { readonly kind: "alive"; readonly lastOutputAtMs: number | null }
-  | { readonly kind: "exited"; readonly exitStatus: number | null; readonly signal: string | null }
+  | {
+      readonly kind: "exited";
+      readonly exitStatus: number | null;
+      readonly signal: string | null;
+      /** When, Unix milliseconds; absent or `null` where the runtime does not tell. */
+      readonly atMs?: number | null;
+    }
   | { readonly kind: "missing" }
   | { readonly kind: "unknown" }
   | { readonly kind: "probe_failed"; readonly cause: string };

@@ -1,3 +1,4 @@
+import type { AgentExit } from "./agent-exit.ts";
 import { isoTime } from "./iso-time.ts";
 import {
   type ActivitySource,
@@ -8,7 +9,7 @@ import {
   type RuntimeSubstate,
   type SessionSubstate,
 } from "./lifecycle.ts";
-import type { RuntimeHandle, SessionKind, SessionRecord } from "./session.ts";
+import type { SessionKind, SessionMetadata, SessionRecord } from "./session.ts";
 import { deriveStatus, type Status } from "./status.ts";
 
 interface LifecycleJson {
@@ -29,12 +30,20 @@ interface LifecycleJson {
   } | null;
 }
 
+interface ExitJson {
+  readonly status: number | null;
+  readonly signal: string | null;
+  readonly at: string | null;
+}
+
 interface RuntimeJson {
   readonly name: string;
   readonly handle: string;
   readonly socketPath: string;
   /** The command that attaches a terminal; `null` when there is nothing to attach to. */
   readonly attach: readonly string[] | null;
+  /** How its agent ended; `null` while it runs, and where nobody learnt of it. */
+  readonly exit: ExitJson | null;
 }
 
 /** A session as every `--json` prints it. Keys and their order are a contract (cli.md §3). */
@@ -99,16 +108,24 @@ export function toSessionJson(record: SessionRecord, context: SessionJsonContext
     updatedAt: isoTime(record.updatedAtMs),
     terminatedAt: isoTime(record.terminatedAtMs),
     agentSessionId: metadata.agentSessionId,
-    runtime: runtimeJson(metadata.runtime, context.attach),
+    runtime: runtimeJson(metadata, context.attach),
     parentId: null,
     forkedFromTurnId: null,
     lifecycle: lifecycleJson(lifecycle),
   };
 }
 
-function runtimeJson(handle: RuntimeHandle | null, attach: readonly string[] | null): RuntimeJson | null {
+function runtimeJson(
+  { runtime: handle, exit = null }: SessionMetadata,
+  attach: readonly string[] | null,
+): RuntimeJson | null {
   if (handle === null) return null;
-  return { name: handle.name, handle: handle.id, socketPath: handle.socketPath, attach };
+  const { name, id, socketPath } = handle;
+  return { name, handle: id, socketPath, attach, exit: exit && exitJson(exit) };
+}
+
+function exitJson({ status, signal, atMs }: AgentExit): ExitJson {
+  return { status, signal, at: isoTime(atMs) };
 }
 
 function lifecycleJson(lifecycle: CanonicalLifecycle): LifecycleJson {

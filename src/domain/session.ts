@@ -1,3 +1,4 @@
+import type { AgentExit } from "./agent-exit.ts";
 import type { HeardEvents } from "./heard-events.ts";
 import type { LaunchId, ProjectId, SessionId } from "./ids.ts";
 import type { CanonicalLifecycle } from "./lifecycle.ts";
@@ -51,6 +52,8 @@ export interface SessionMetadata {
   readonly workspaceFreedAtMs: number | null;
   readonly runtime: RuntimeHandle | null;
   readonly process: ProcessIdentity | null;
+  /** How the agent of this launch ended; `null` or absent while it runs, and where nobody learnt of it. */
+  readonly exit?: AgentExit | null;
   /** `null` until its agent was first heard from. */
   readonly heard: HeardEvents | null;
   readonly killNote: string | null;

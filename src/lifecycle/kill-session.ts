@@ -1,3 +1,4 @@
+import { type AgentExit, exitSeen } from "../domain/agent-exit.ts";
 import type { KillReason } from "../domain/apply-requests.ts";
 import { AoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
@@ -74,10 +75,12 @@ async function tryKill(
   if (isFree(found)) return done(killResult(found, { workspaceFreed: true, alreadyTerminated: true }));
   refuseWithoutHandles(found);
   await refuseRival(deps, found);
-  await Promise.all([refuseUnseen(deps, found), refuseWithoutGit(deps, found, options)]);
+  const [exit] = await Promise.all([exitOf(deps, found), refuseWithoutGit(deps, found, options)]);
 
   const begun = await beginOnce(deps, intent, (store) => {
-    lifecycleManager({ ...deps, store }).onKillRequested(id, options.reason, options.note);
+    const manager = lifecycleManager({ ...deps, store });
+    if (exit !== null) manager.onAgentExited(id, exit, found.metadata.launchId);
+    manager.onKillRequested(id, options.reason, options.note);
   });
   if (begun.kind !== "begun") return asAttempt(begun);
   const held = begun.operation;
@@ -125,10 +128,19 @@ function refuseWithoutHandles({ id, lifecycle, metadata }: SessionRecord): void 
   throw new AoError("not_running", `session ${id} has no ${what} recorded`, { hint: "ao doctor" });
 }
 
-/** An end that could not be carried out must not be on record: the session would look over and run. */
-async function refuseUnseen({ runtime }: SessionDeps, record: SessionRecord): Promise<void> {
+/**
+ * How its agent ended if it has, before what tells of that is taken away. An end that could not be carried out
+ * must not be on record: the session would look over and run.
+ *
+ * @throws AoError runtime_unavailable when it could not look.
+ */
+async function exitOf({ runtime }: SessionDeps, record: SessionRecord): Promise<AgentExit | null> {
   const target = isTerminal(record.lifecycle) ? undefined : runtimeTarget(record);
-  if (target !== undefined) requireSight(lookFailures({ seen: await runtime.look([target]) }));
+  if (target === undefined) return null;
+  const seen = await runtime.look([target]);
+  requireSight(lookFailures({ seen }));
+  const found = seen.get(record.id);
+  return found === undefined ? null : exitSeen(found.runtime);
 }
 
 /** Without git nobody could tell afterwards whether the worktree may go. */

@@ -1,3 +1,4 @@
+import type { AgentExit } from "../domain/agent-exit.ts";
 import { applyPullRequest } from "../domain/apply-pull-request.ts";
 import { completeSpawn, type KillReason, reopenForRestore, requestKill } from "../domain/apply-requests.ts";
 import { AoError } from "../domain/errors.ts";
@@ -6,7 +7,7 @@ import type { LaunchId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { ProcessIdentity, RuntimeHandle, SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
-import { afterFacts, type Fact, withLifecycle } from "./record-changes.ts";
+import { afterFacts, type Fact, withExit, withLifecycle } from "./record-changes.ts";
 import { sessionChanged, sessionCreated } from "./session-change.ts";
 
 /** Tries for a row that others keep writing; each loses only to a write that succeeded. */
@@ -54,6 +55,8 @@ export interface LifecycleManager {
   onSpawnCompleted(id: SessionId, started: StartedSession): SessionRecord;
   /** Ends a session; one that is over already stays as it is. */
   onKillRequested(id: SessionId, reason: KillReason, note: string | null): Change | undefined;
+  /** How the agent of one launch ended, learnt on the way to something else. Ignored after another launch. */
+  onAgentExited(id: SessionId, exit: AgentExit, launchId: LaunchId): Change | undefined;
   /**
    * Opens a terminal session again for its new launch. A conversation that it leaves behind for another one
    * stays on record.
@@ -96,6 +99,8 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
       ),
     onKillRequested: (id, reason, note) =>
       change(id, (record, nowMs) => kill(record, { reason, note, nowMs })),
+    onAgentExited: (id, exit, launchId) =>
+      change(id, (record) => (record.metadata.launchId === launchId ? withExit(record, exit) : record)),
     onRestoreInitiated: (id, patch) =>
       known(
         id,
@@ -176,7 +181,7 @@ function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
     throw new AoError("not_restorable", `session ${record.id} is not terminated`);
   }
   const previousAgentSessionIds = conversationsLeft(record, patch.agentSessionId);
-  const anew = { workspaceFreedAtMs: null, killNote: null, previousAgentSessionIds };
+  const anew = { workspaceFreedAtMs: null, killNote: null, exit: null, previousAgentSessionIds };
   const metadata = { ...record.metadata, ...patch, ...anew };
   return { ...record, metadata, terminatedAtMs: null, lifecycle: reopenForRestore(record.lifecycle) };
 }

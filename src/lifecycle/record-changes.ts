@@ -1,3 +1,4 @@
+import { type AgentExit, exitSeen } from "../domain/agent-exit.ts";
 import { applyActivitySignal } from "../domain/apply-activity-signal.ts";
 import { applyRuntimeObservation, type ObservationContext } from "../domain/apply-runtime-observation.ts";
 import { assertNever } from "../domain/assert-never.ts";
@@ -88,7 +89,15 @@ function afterLook(
 ): SessionRecord {
   if (seen.launchId !== record.metadata.launchId) return record;
   const lifecycle = applyRuntimeObservation(record.lifecycle, seen.observation, context);
-  return withLifecycle(record, lifecycle, context.nowMs);
+  const judged = withLifecycle(record, lifecycle, context.nowMs);
+  // Of a session that was over before, only its runtime is refreshed.
+  return isTerminal(record.lifecycle) ? judged : withExit(judged, exitSeen(seen.observation.runtime));
+}
+
+/** The record with what was learnt of how its agent ended, which is learnt once for a launch. */
+export function withExit(record: SessionRecord, exit: AgentExit | null): SessionRecord {
+  const isNews = exit !== null && (record.metadata.exit ?? null) === null;
+  return isNews ? { ...record, metadata: { ...record.metadata, exit } } : record;
 }
 
 function afterSignal(record: SessionRecord, signal: ActivitySignal, nowMs: number): SessionRecord {

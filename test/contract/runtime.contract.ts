@@ -100,7 +100,7 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
       const world = open();
       const target = await started(world);
       world.endAgent(target, how);
-      await expect.poll(() => lookAt(world, target)).toEqual({ runtime, process: { kind: "dead" } });
+      await expect.poll(() => lookAt(world, target)).toMatchObject({ runtime, process: { kind: "dead" } });
     });
 
     test("a destroyed runtime is gone with its agent, and to destroy it again resolves", async () => {

@@ -28,6 +28,10 @@ function sessionTests(fresh: () => SessionStore): void {
   test.each<[string, SessionRecord]>([
     ["a fresh session", aSession()],
     ["a killed session", aKilledSession()],
+    [
+      "a session whose agent ended by itself",
+      aSession({ metadata: { exit: { status: null, signal: "SIGSEGV", atMs: T0_MS } } }),
+    ],
     ["a session with nothing optional", aSession({ metadata: { runtime: null, process: null } })],
     [
       "a session in doubt with a pull request",

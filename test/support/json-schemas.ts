@@ -62,7 +62,11 @@ export const sessionSchema = z.strictObject({
   terminatedAt: time.nullable(),
   agentSessionId: maybe,
   runtime: z
-    .strictObject({ name: text, handle: text, socketPath: text, attach: z.array(text).nullable() })
+    .strictObject({
+      ...{ name: text, handle: text, socketPath: text },
+      attach: z.array(text).nullable(),
+      exit: z.strictObject({ status: z.int().nullable(), signal: maybe, at: time.nullable() }).nullable(),
+    })
     .nullable(),
   parentId: z.null(),
   forkedFromTurnId: z.null(),

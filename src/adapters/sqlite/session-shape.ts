@@ -1,3 +1,4 @@
+import type { AgentExit } from "../../domain/agent-exit.ts";
 import { ASKS } from "../../domain/facts.ts";
 import type { HeardEvents } from "../../domain/heard-events.ts";
 import { parseLaunchId, parseProjectId, parseSessionId } from "../../domain/ids.ts";
@@ -56,6 +57,12 @@ const runtimeHandle = shape<RuntimeHandle>({
   server: processIdentity,
 });
 
+const agentExit = shape<AgentExit>({
+  status: nullable(number),
+  signal: nullable(text),
+  atMs: nullable(number),
+});
+
 const heardEvents = shape<HeardEvents>({
   launchId: parsedBy(parseLaunchId),
   atMs: number,
@@ -82,6 +89,7 @@ const metadata = shape<SessionMetadata>({
   workspaceFreedAtMs: nullable(number),
   runtime: nullable(runtimeHandle),
   process: nullable(processIdentity),
+  exit: optional(nullable(agentExit)),
   heard: nullable(heardEvents),
   killNote: nullable(text),
   configPath: nullable(text),

@@ -87,8 +87,10 @@ function isUntold(sighting: Sighting | undefined): boolean {
 function runtimeFact({ location, process }: Sighting): RuntimeFact {
   switch (location.kind) {
     case "found": {
-      const { dead, exitStatus, signal, lastOutputAtMs } = location.pane;
-      return dead ? { kind: "exited", exitStatus, signal } : { kind: "alive", lastOutputAtMs };
+      const { dead, exitStatus, signal, diedAtMs, lastOutputAtMs } = location.pane;
+      return dead
+        ? { kind: "exited", exitStatus, signal, atMs: diedAtMs }
+        : { kind: "alive", lastOutputAtMs };
     }
     case "closed":
       // The session is there and its agent is not; of one that lives on only its terminal is missing.

@@ -84,6 +84,7 @@ describe("toSessionJson", () => {
         handle: "$3",
         socketPath: "/nowhere/tmux.sock",
         attach: ["tmux", "-S", "/run/t.sock", "attach", "-t", "$3"],
+        exit: null,
       },
       parentId: null,
       forkedFromTurnId: null,

@@ -262,7 +262,20 @@ test("an agent that was killed leaves its signal, also when its child keeps the 
   await expect.poll(async () => (await lookAt(target))?.process.kind).toBe("dead");
   await expect
     .poll(async () => (await lookAt(target))?.runtime, { timeout: 10_000 })
-    .toEqual({ kind: "exited", exitStatus: null, signal: "SIGKILL" });
+    .toMatchObject({ kind: "exited", exitStatus: null, signal: "SIGKILL" });
+});
+
+test("the ending of an agent is told with its time", async () => {
+  const { start } = open();
+  const beforeMs = Date.now() - 1000;
+  const target = await start({ argv: ["/bin/sh", "-c", "sleep 0.3; exit 4"] });
+  const ending = async () => (await lookAt(target))?.runtime;
+  await expect.poll(ending, { timeout: 10_000 }).toMatchObject({ exitStatus: 4, signal: null });
+  const seen = await ending();
+  const atMs = seen?.kind === "exited" ? (seen.atMs ?? 0) : 0;
+  expect(atMs).toBeGreaterThanOrEqual(beforeMs);
+  expect(atMs).toBeLessThanOrEqual(Date.now());
+  expect(await ending()).toEqual(seen);
 });
 
 test("the ending of an agent that dies at once is told, however early in the server's life", async () => {
@@ -272,7 +285,7 @@ test("the ending of an agent that dies at once is told, however early in the ser
     if (target === undefined) continue;
     await expect
       .poll(async () => (await lookAt(target))?.runtime)
-      .toEqual({ kind: "exited", exitStatus: 4, signal: null });
+      .toMatchObject({ kind: "exited", exitStatus: 4, signal: null });
   }
 });
 
