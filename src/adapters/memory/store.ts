@@ -1,8 +1,10 @@
 import type { SessionStore } from "../../ports/session-store.ts";
 import type { Store } from "../../ports/store.ts";
 import { memoryChangeLog } from "./change-log.ts";
+import { memoryMessageStore } from "./message-store.ts";
 import { memoryOperationStore } from "./operation-store.ts";
 import { type MemorySessionStore, memorySessionStore } from "./session-store.ts";
+import { memoryTurnStore } from "./turn-store.ts";
 
 interface MemoryStore extends Store {
   readonly sessions: MemorySessionStore;
@@ -13,9 +15,12 @@ export function memoryStore(): MemoryStore {
   const sessions = memorySessionStore();
   const operations = memoryOperationStore();
   const changes = memoryChangeLog();
+  const turns = memoryTurnStore();
+  const messages = memoryMessageStore();
+  const parts = [operations, changes, turns, messages];
 
   const transaction: SessionStore["transaction"] = (work) => {
-    const putBack = [operations.remember(), changes.remember()];
+    const putBack = parts.map((part) => part.remember());
     try {
       return sessions.transaction(work);
     } catch (error) {
@@ -28,6 +33,8 @@ export function memoryStore(): MemoryStore {
     sessions: { ...sessions, transaction },
     operations,
     changes,
+    turns,
+    messages,
     isSnapshot: false,
     close: () => sessions.close(),
   };

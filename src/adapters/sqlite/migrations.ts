@@ -109,12 +109,69 @@ const LATER_METADATA = `
     WHERE json_valid(metadata);
 `;
 
+/**
+ * Turns and messages. The partial unique indexes hold two rules that no race may break: one turn of a session at
+ * most goes on, and one message of it at most is on its way. As in `operations`, whatever only one state has is
+ * there in that state and in no other.
+ */
+const TURNS_AND_MESSAGES = `
+  CREATE TABLE turns (
+    session_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL CHECK (sequence >= 1),
+    launch_id TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    goal TEXT CHECK (json_valid(goal)),
+    message_id TEXT,
+    phase TEXT NOT NULL CHECK (phase IN ('submitted', 'running', 'waiting', 'settling', 'settled')),
+    outcome TEXT CHECK ((outcome IS NOT NULL) = (phase = 'settled')),
+    error TEXT CHECK (json_valid(error)),
+    start_checkpoint TEXT CHECK (json_valid(start_checkpoint)),
+    end_checkpoint TEXT CHECK (json_valid(end_checkpoint)),
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    settled_at INTEGER CHECK ((settled_at IS NOT NULL) = (phase = 'settled')),
+    version INTEGER NOT NULL CHECK (version >= 1),
+    PRIMARY KEY (session_id, id)
+  ) STRICT;
+  CREATE UNIQUE INDEX turns_by_sequence ON turns (session_id, sequence);
+  CREATE UNIQUE INDEX turns_live ON turns (session_id) WHERE phase <> 'settled';
+
+  CREATE TABLE messages (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    number INTEGER NOT NULL CHECK (number >= 1),
+    channel TEXT NOT NULL,
+    request_id TEXT,
+    text TEXT NOT NULL,
+    state TEXT NOT NULL
+      CHECK (state IN ('queued', 'delivering', 'delivered', 'unconfirmed', 'failed', 'cancelled')),
+    delivery TEXT CHECK ((delivery IS NOT NULL) = (state IN ('delivering', 'delivered', 'unconfirmed')))
+      CHECK (json_valid(delivery)),
+    delivered_at INTEGER CHECK ((delivered_at IS NOT NULL) = (state = 'delivered')),
+    error TEXT CHECK ((error IS NOT NULL) = (state = 'failed')) CHECK (json_valid(error)),
+    cancel_reason TEXT CHECK ((cancel_reason IS NOT NULL) = (state = 'cancelled')),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    version INTEGER NOT NULL CHECK (version >= 1)
+  ) STRICT;
+  CREATE UNIQUE INDEX messages_by_number ON messages (session_id, number);
+  CREATE UNIQUE INDEX messages_by_request ON messages (session_id, request_id) WHERE request_id IS NOT NULL;
+  CREATE UNIQUE INDEX messages_on_their_way ON messages (session_id) WHERE state = 'delivering';
+  CREATE INDEX messages_queued ON messages (session_id, number) WHERE state = 'queued';
+  CREATE INDEX messages_sent ON messages (session_id, number) WHERE state IN ('delivering', 'unconfirmed');
+`;
+
 /** The whole schema, oldest step first. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: FIRST_LIGHT },
   { version: 2, sql: NOTHING_HALF_DONE },
   { version: 3, sql: NUMBERS_WITHOUT_CASE },
   { version: 4, sql: LATER_METADATA },
+  { version: 5, sql: TURNS_AND_MESSAGES },
 ];
 
 /** The schema number after all of `migrations`. */

@@ -1,15 +1,19 @@
 import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import type { ChangeLog } from "../../ports/change-log.ts";
+import type { MessageStore } from "../../ports/message-store.ts";
 import type { OperationStore } from "../../ports/operation-store.ts";
 import type { Store } from "../../ports/store.ts";
+import type { TurnStore } from "../../ports/turn-store.ts";
 import { type Call, callsOf } from "./calls.ts";
 import { changeTable } from "./change-table.ts";
+import { messageTable } from "./message-table.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
 import { operationTable } from "./operation-table.ts";
 import { readDatabase } from "./read-database.ts";
 import { sessionStore } from "./session-store.ts";
+import { turnTable } from "./turn-table.ts";
 
 export interface SqliteStoreOptions {
   /** The database file; made, in a folder that is there, when there is none. */
@@ -40,6 +44,35 @@ function changeLog(db: Database, call: Call): ChangeLog {
     append: (change) => call(() => table.append(change)),
     after: (sequence, limit) => call(() => table.after(sequence, limit)),
     last: () => call(() => table.last()),
+  };
+}
+
+function turnStore(db: Database, call: Call): TurnStore {
+  const table = turnTable(db);
+  return {
+    get: (key) => call(() => table.get(key)),
+    live: (id) => call(() => table.live(id)),
+    newest: (id) => call(() => table.newest(id)),
+    ofSession: (id, limit) => call(() => table.ofSession(id, limit)),
+    allLive: () => call(() => table.allLive()),
+    insert: (turn) => call(() => table.insert(turn)),
+    save: (turn, readVersion) => call(() => table.save(turn, readVersion)),
+    keepCheckpoint: (key, edge, checkpoint) => call(() => table.keepCheckpoint(key, edge, checkpoint)),
+  };
+}
+
+function messageStore(db: Database, call: Call): MessageStore {
+  const table = messageTable(db);
+  return {
+    get: (id) => call(() => table.get(id)),
+    ofRequest: (id, requestId) => call(() => table.ofRequest(id, requestId)),
+    firstQueued: (id) => call(() => table.firstQueued(id)),
+    queued: (id) => call(() => table.queued(id)),
+    sent: (id) => call(() => table.sent(id)),
+    sessionsWaiting: () => call(() => table.sessionsWaiting()),
+    lastNumber: (id) => call(() => table.lastNumber(id)),
+    insert: (message) => call(() => table.insert(message)),
+    save: (message, readVersion) => call(() => table.save(message, readVersion)),
   };
 }
 
@@ -74,6 +107,8 @@ function storeOn(
     sessions,
     operations: operationStore(db, call),
     changes: changeLog(db, call),
+    turns: turnStore(db, call),
+    messages: messageStore(db, call),
     isSnapshot: isCopy,
     close: () => sessions.close(),
   };

@@ -82,6 +82,7 @@ describe("the sessions of an older ao", () => {
     onTestFinished(() => void db.close());
     db.exec(`UPDATE sessions SET metadata = json_remove(metadata, '$.heard', '$.previousAgentSessionIds')`);
     db.exec(`UPDATE sessions SET metadata = '{' WHERE id = 'app-2'`);
+    db.exec("DROP TABLE turns; DROP TABLE messages");
     db.pragma("user_version = 3");
     const reopened = aStore(path).sessions;
     expect(reopened.get(record.id)).toEqual(record);
