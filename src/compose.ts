@@ -10,6 +10,7 @@ import {
   homeDirectory,
 } from "./adapters/data-directory/data-directory.ts";
 import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts";
+import { faultSeams } from "./adapters/faults/fault-seams.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
 import type { FileLocksOptions } from "./adapters/locks/file-locks.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
@@ -27,7 +28,6 @@ import type { ProcessIdentity } from "./domain/session.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
 import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
-import type { FaultPoint } from "./ports/fault-point.ts";
 import type { IdSource } from "./ports/ids.ts";
 import type { Inbox } from "./ports/inbox.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
@@ -162,17 +162,6 @@ async function ownIdentity(processes: ProcessTable): Promise<ProcessIdentity> {
   throw new AoError("internal", `process ${process.pid} does not find itself among the processes`);
 }
 
-declare const __AO_FAULTS__: boolean | undefined;
-
-/** Nothing, but in a test build: the bundler leaves the rest out of any other. */
-async function faultPoint(env: Environment): Promise<FaultPoint> {
-  if (typeof __AO_FAULTS__ !== "undefined" && __AO_FAULTS__) {
-    const { crashAt } = await import("./adapters/faults/crash-at.ts");
-    return crashAt(env);
-  }
-  return async () => {};
-}
-
 async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   const { store, dataDir, env, ids, socketPath, command } = parts;
   const processes = systemProcessTable();
@@ -183,7 +172,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     import("./adapters/tmux/tmux-messenger.ts"),
   ]);
   const agents = allAgents();
-  const clock = systemClock();
+  const { boundary, clock } = await faultSeams(env, systemClock());
   const submittedText = (event: HookEvent) =>
     agents.get(event.agent)?.interpret(event)?.submittedText ?? null;
   const self = { process: await ownIdentity(processes), command };
@@ -206,7 +195,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     clock,
     ids,
     self,
-    boundary: await faultPoint(env),
+    boundary,
     dataDir,
     callerEnv: env,
   };
