@@ -18,11 +18,18 @@ interface Killed {
   readonly wasKilled: boolean;
 }
 
-/** Runs a command that is killed at its boundary of that number, if it comes so far; from 1. */
-async function runKilled({ ao, repository }: Place, argv: readonly string[], at: number): Promise<Killed> {
+/**
+ * Runs a command that is killed at its boundary of that number, if it comes so far; from 1. Its clock is
+ * `aheadMs` ahead.
+ */
+async function runKilled(
+  { ao, repository }: Place,
+  argv: readonly string[],
+  { at, aheadMs = 0 }: { readonly at: number; readonly aheadMs?: number | undefined },
+): Promise<Killed> {
   const log = join(ao.root, "boundaries");
   rmSync(log, { force: true });
-  const env = { AO_FAULT_AT: String(at), AO_FAULT_LOG: log };
+  const env = { AO_FAULT_AT: String(at), AO_FAULT_LOG: log, AO_FAULT_CLOCK_MS: String(aheadMs) };
   const { exitCode } = await ao.run(argv, { cwd: repository, env });
   const crossed = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];
   return { crossed, wasKilled: exitCode === null };
@@ -31,7 +38,7 @@ async function runKilled({ ao, repository }: Place, argv: readonly string[], at:
 /** The boundaries of a command that nothing disturbs. */
 export async function boundariesOf(place: Place, scenario: CrashScenario): Promise<readonly string[]> {
   const subject = await scenario.arrange(place, aSubject());
-  const { crossed } = await runKilled(place, scenario.argv(subject), 0);
+  const { crossed } = await runKilled(place, scenario.argv(subject), { at: 0 });
   await endSubject(place, subject);
   return crossed;
 }
@@ -73,20 +80,29 @@ async function expectRecovered(place: Place, scenario: CrashScenario, subject: S
   expectNeighbourUnharmed(place);
 }
 
+export interface Crash {
+  /** The number of the boundary at which the command is killed, from 1. */
+  readonly at: number;
+  /** Those at which each `ao reconcile` after it is killed. */
+  readonly again?: readonly number[];
+  /** How far the clock of the command was ahead, in milliseconds. */
+  readonly aheadMs?: number;
+}
+
 /** Kills the command at one boundary, and `ao reconcile` after it at `again`, then sees all set right. */
 export async function crashAndRecover(
   place: Place,
   scenario: CrashScenario,
-  { at, again = [] }: { readonly at: number; readonly again?: readonly number[] },
+  { at, again = [], aheadMs }: Crash,
 ): Promise<readonly string[]> {
   const subject = await scenario.arrange(place, aSubject());
   const deaths: string[] = [];
-  const { crossed, wasKilled } = await runKilled(place, scenario.argv(subject), at);
+  const { crossed, wasKilled } = await runKilled(place, scenario.argv(subject), { at, aheadMs });
   if (!wasKilled) throw new Error(`${scenario.name} has no boundary ${at}`);
   deaths.push(crossed.at(-1) ?? "");
   try {
     for (const number of again) {
-      const recovery = await runKilled(place, ["reconcile", "--json"], number);
+      const recovery = await runKilled(place, ["reconcile", "--json"], { at: number });
       if (recovery.wasKilled) deaths.push(recovery.crossed.at(-1) ?? "");
     }
     await expectRecovered(place, scenario, subject);
