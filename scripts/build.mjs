@@ -1,4 +1,5 @@
-// Builds dist/: the CLI and the embedded agent as one bundled file each, the library, and its types.
+// Builds dist/: the CLI and the embedded agent as one bundled file each, the launcher of the CLI with its code
+// cache, the library, and its types.
 // With --faults it builds dist-faults/ instead: the programs alone, with boundaries at which they can be killed.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
@@ -24,8 +25,18 @@ const shared = {
   legalComments: "none",
   logLevel: "warning",
 };
+// The CLI itself is one script that takes `require` and its own URL, so that V8's code cache can serve it.
+const main = {
+  entryPoints: ["cmd/main.ts"],
+  outfile: `${folder}/ao-main.cjs`,
+  format: "cjs",
+  define: { ...shared.define, "import.meta.url": "__ao_url" },
+  banner: { js: "(function (require, __ao_url) {" },
+  footer: { js: "})" },
+};
 const programs = [
-  { entryPoints: ["cmd/main.ts"], outfile: `${folder}/ao.js` },
+  main,
+  { entryPoints: ["cmd/launch.ts"], outfile: `${folder}/ao.js`, banner: {} },
   {
     entryPoints: ["src/adapters/agents/embedded/program/main.ts"],
     outfile: `${folder}/embedded-agent.js`,
@@ -35,10 +46,17 @@ const library = { entryPoints: ["src/index.ts"], outfile: `${folder}/index.js` }
 const entries = faults ? programs : [...programs, library];
 
 if (withTypes) rmSync("dist/types", { recursive: true, force: true });
+// V8 knows a bundle by its length alone: a cache never stands beside one that it was not made of.
+rmSync(`${main.outfile}.cache`, { force: true });
 await Promise.all(
   entries.filter((entry) => existsSync(entry.entryPoints[0])).map((entry) => build({ ...shared, ...entry })),
 );
-if (existsSync(`${folder}/ao.js`)) chmodSync(`${folder}/ao.js`, 0o755);
+if (existsSync(`${folder}/ao.js`)) {
+  chmodSync(`${folder}/ao.js`, 0o755);
+  execFileSync(process.execPath, ["scripts/code-cache.mjs", folder], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
 if (withTypes && existsSync("src/index.ts")) {
   execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.types.json"], {
     stdio: "inherit",

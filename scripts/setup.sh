@@ -38,7 +38,7 @@ if [ ! -e node_modules/.ao-installed ] || [ package-lock.json -nt node_modules/.
   : >node_modules/.ao-installed
 fi
 
-if [ ! -e dist/ao.js ] || [ -n "$(find src cmd package.json package-lock.json scripts/build.mjs -newer dist/ao.js -print 2>/dev/null | head -n 1)" ]; then
+if [ ! -e dist/ao.js ] || [ -n "$(find src cmd package.json package-lock.json scripts/build.mjs scripts/code-cache.mjs -newer dist/ao.js -print 2>/dev/null | head -n 1)" ]; then
   say "building"
   node scripts/build.mjs >&2
 fi
