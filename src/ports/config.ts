@@ -1,4 +1,5 @@
 import type { ProjectId } from "../domain/ids.ts";
+import type { IgnoredRule } from "../domain/ignored-rule.ts";
 import type { Project } from "../domain/project.ts";
 import type { PermissionMode, SessionKind } from "../domain/session.ts";
 
@@ -36,6 +37,7 @@ export interface SessionSettings {
   readonly postCreate: Sourced<readonly string[]>;
   readonly postCreateTimeoutMs: Sourced<number>;
   readonly env: Sourced<Readonly<Record<string, string>>>;
+  readonly ignored: Sourced<IgnoredRule>;
 }
 
 /**
@@ -54,4 +56,6 @@ export interface Config {
    * @throws AoError config_invalid when a rules file cannot be read.
    */
   settingsFor(project: Project | null, kind: SessionKind): Promise<SessionSettings>;
+  /** What it says of ignored files alone: the same as in the settings, whatever else is wrong with these. */
+  ignoredFor(project: Project | null): Promise<IgnoredRule>;
 }

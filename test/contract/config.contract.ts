@@ -34,8 +34,10 @@ export function configContract(name: string, load: ConfigFactory): void {
           postCreate: { value: [] },
           postCreateTimeoutMs: { value: 600_000 },
           env: { value: {} },
+          ignored: { value: { reproducible: [], work: [] } },
         });
       }
+      expect(await config.ignoredFor(null)).toEqual({ reproducible: [], work: [] });
     });
 
     test("tells its projects with what it says of them and leaves the rest open", async () => {

@@ -1,11 +1,12 @@
 import { dirname } from "node:path";
+import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Config, ConfiguredProject } from "../../ports/config.ts";
 import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
 import { type BlockOfProject, projectBlocks } from "./project-blocks.ts";
 import { readYaml, type YamlFile } from "./read-yaml.ts";
 import type { LocalFile } from "./schema.ts";
-import { type SettingsSource, sessionSettings } from "./session-settings.ts";
+import { ignoredOf, type SettingsSource, sessionSettings } from "./session-settings.ts";
 import { validateFile } from "./validate-file.ts";
 
 export interface LoadConfigOptions extends ConfigLookup {
@@ -31,6 +32,7 @@ function withoutFile(): Config {
     warnings: [],
     projects: [],
     settingsFor: (_project, kind) => sessionSettings(source, kind),
+    ignoredFor: async () => NO_IGNORED_RULE,
   };
 }
 
@@ -65,6 +67,7 @@ function sharedConfig(
         },
         kind,
       ),
+    ignoredFor: async (project) => ignoredOf(blockFor(blocks, project).block) ?? NO_IGNORED_RULE,
   };
 }
 
@@ -119,6 +122,7 @@ async function localConfig(
         },
         kind,
       ),
+    ignoredFor: async (project) => ((await applies(project)) && ignoredOf(file)) || NO_IGNORED_RULE,
   };
 }
 

@@ -82,6 +82,20 @@ const agentConfig = z.strictObject(
 
 const kind = z.strictObject({ agent: text.optional(), agentConfig: agentConfig.optional() }, mapping);
 
+const patterns = listOf("patterns, as in a .gitignore", text.min(1, { error: "must not be empty" }));
+
+const ignored = z.strictObject(
+  {
+    reproducible: patterns.optional().meta({
+      description: "Ignored files that come back by themselves: no reason to keep a worktree.",
+    }),
+    work: patterns.optional().meta({
+      description: "Ignored files that have to be kept; wins over `reproducible`.",
+    }),
+  },
+  mapping,
+);
+
 const projectKeys = {
   name: text.optional(),
   repo: unused,
@@ -103,6 +117,7 @@ const projectKeys = {
   agentRulesFile: text.optional(),
   orchestratorRules: text.optional(),
   env: env.optional(),
+  ignored: ignored.optional(),
   runtime: unused,
   workspace: unused,
   tracker: unused,

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { type IgnoredRule, NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { SessionKind } from "../../domain/session.ts";
 import type { SessionSettings, Sourced } from "../../ports/config.ts";
 import type { KeyPath } from "./read-yaml.ts";
@@ -74,6 +75,11 @@ async function rulesOf(source: SettingsSource, kind: SessionKind): Promise<Sourc
   return firstOf<string | null>(source, [[joined, [...blockKey, key]]], null);
 }
 
+/** What the project says of ignored files; `undefined` when nothing. */
+export function ignoredOf({ ignored }: ProjectBlock): IgnoredRule | undefined {
+  return ignored && { reproducible: ignored.reproducible ?? [], work: ignored.work ?? [] };
+}
+
 /**
  * What new sessions of one kind get: the kind's own word, then the project's, then the file's defaults.
  *
@@ -112,5 +118,6 @@ export async function sessionSettings(source: SettingsSource, kind: SessionKind)
       DEFAULT_POST_CREATE_TIMEOUT_MS,
     ),
     env: inBlock<Readonly<Record<string, string>>>(block.env, "env", {}),
+    ignored: inBlock(ignoredOf(block), "ignored", NO_IGNORED_RULE),
   };
 }

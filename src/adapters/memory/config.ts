@@ -1,3 +1,4 @@
+import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Config, ConfiguredProject, SessionSettings, Sourced } from "../../ports/config.ts";
 
 export interface MemoryConfigOptions {
@@ -24,6 +25,7 @@ export function memoryConfig({
       const agent = project ? agents[project.repositoryPath] : undefined;
       return settingsWith(agent === undefined ? byDefault(defaultAgent) : { value: agent, origin: "memory" });
     },
+    ignoredFor: async () => NO_IGNORED_RULE,
   };
 }
 
@@ -43,5 +45,6 @@ function settingsWith(agent: Sourced<string>): SessionSettings {
     postCreate: byDefault<readonly string[]>([]),
     postCreateTimeoutMs: byDefault(600_000),
     env: byDefault<Readonly<Record<string, string>>>({}),
+    ignored: byDefault(NO_IGNORED_RULE),
   };
 }

@@ -183,6 +183,35 @@ describe("warnings", () => {
   });
 });
 
+describe("what is said of ignored files", () => {
+  const block = "ignored: { reproducible: ['.cache/'], work: [dist/] }\n";
+  const rule = { reproducible: [".cache/"], work: ["dist/"] };
+  const nothing = { reproducible: [], work: [] };
+
+  test("is a setting of its project, with its line, and of no other", async () => {
+    const { config, path } = await load({ text: `projects:\n  app:\n    path: /src/app\n    ${block}` });
+    expect(await config.ignoredFor(app)).toEqual(rule);
+    expect((await config.settingsFor(app, "worker")).ignored).toEqual({ value: rule, origin: `${path}:4` });
+    expect(await config.ignoredFor(aProject({ id: "web", repositoryPath: "/src/web" }))).toEqual(nothing);
+  });
+
+  test("in a file without projects is a setting of the repository it lies in", async () => {
+    const { config } = await load({ text: block, repository: "/src/app" });
+    expect(await config.ignoredFor(app)).toEqual(rule);
+    expect(await config.ignoredFor(aProject({ repositoryPath: "/src/web" }))).toEqual(nothing);
+  });
+
+  test("may be one half of it", async () => {
+    const { config } = await load({ text: "ignored: { work: ['*.log'] }\n" });
+    expect(await config.ignoredFor(app)).toEqual({ reproducible: [], work: ["*.log"] });
+  });
+
+  test("is there although a rules file is missing", async () => {
+    const { config } = await load({ text: `${block}agentRulesFile: nosuch.md\n` });
+    expect(await config.ignoredFor(app)).toEqual(rule);
+  });
+});
+
 describe("bad values", () => {
   const rows: readonly (readonly [string, string, number, string])[] = [
     [
@@ -194,6 +223,9 @@ describe("bad values", () => {
     ["a number for text", "defaults:\n  agent: 7\n", 2, "defaults.agent must be text, is number 7"],
     ["text for a list", "symlinks: .env\n", 1, "symlinks must be a list of paths"],
     ["a path that leads out", "copy:\n  - .env\n  - ../secret\n", 3, "must be a path inside the repository"],
+    ["text for patterns", "ignored:\n  work: '*.log'\n", 2, "ignored.work must be a list of patterns"],
+    ["an empty pattern", "ignored: { work: [''] }\n", 1, "must not be empty"],
+    ["a list of ignored files", "ignored: [a]\n", 1, "ignored must be a mapping, is a list"],
     ["a duration that is none", "postCreateTimeout: soon\n", 1, "must be a duration"],
     [
       "a prefix with a dot",
