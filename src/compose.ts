@@ -13,6 +13,7 @@ import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts
 import { faultSeams } from "./adapters/faults/fault-seams.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
 import type { FileLocksOptions } from "./adapters/locks/file-locks.ts";
+import { noCheckpoints } from "./adapters/memory/checkpoints.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
@@ -138,6 +139,16 @@ function lazyGit(
   };
 }
 
+/** A lock is loaded by the first call that takes one. */
+function lazyLocks(options: FileLocksOptions): SessionDeps["locks"] {
+  return {
+    async withLock(name, work, wait) {
+      const { fileLocks } = await import("./adapters/locks/file-locks.ts");
+      return fileLocks(options).withLock(name, work, wait);
+    },
+  };
+}
+
 function socketFor(stores: Store, digest: string, env: Environment): string {
   const { XDG_RUNTIME_DIR: xdg, TMPDIR: temporary } = env;
   const chosen = chooseSocketPath({
@@ -185,6 +196,10 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     store: store.sessions,
     operations: store.operations,
     changes: store.changes,
+    turns: store.turns,
+    messages: store.messages,
+    checkpoints: noCheckpoints(),
+    locks: lazyLocks(lockOptions),
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes }),
     messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
     agents,

@@ -1,11 +1,14 @@
 import type { OperationOwner } from "../domain/operation.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { ChangeLog } from "../ports/change-log.ts";
+import type { Checkpoints } from "../ports/checkpoints.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FaultPoint } from "../ports/fault-point.ts";
 import type { Files } from "../ports/files.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { Inbox } from "../ports/inbox.ts";
+import type { Locks } from "../ports/locks.ts";
+import type { MessageStore } from "../ports/message-store.ts";
 import type { Messenger } from "../ports/messenger.ts";
 import type { OperationStore } from "../ports/operation-store.ts";
 import type { ProcessTable } from "../ports/process-table.ts";
@@ -13,20 +16,25 @@ import type { Programs } from "../ports/programs.ts";
 import type { Repositories } from "../ports/repositories.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import type { TurnStore } from "../ports/turn-store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
 /** Everything the session commands work with. A use case names the part it needs with `Pick`. */
 export interface SessionDeps {
-  /** Its transactions span `operations` and `changes`. */
+  /** Its transactions span `operations`, `changes`, `turns` and `messages`. */
   readonly store: SessionStore;
   readonly operations: OperationStore;
   readonly changes: ChangeLog;
+  readonly turns: TurnStore;
+  readonly messages: MessageStore;
   readonly runtime: Runtime;
   readonly workspace: Workspace;
   readonly repositories: Repositories;
   /** Agent adapters by name. */
   readonly agents: ReadonlyMap<string, Agent>;
   readonly messenger: Messenger;
+  readonly checkpoints: Checkpoints;
+  readonly locks: Locks;
   readonly inbox: Inbox;
   readonly processes: ProcessTable;
   readonly programs: Programs;

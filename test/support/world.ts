@@ -1,8 +1,10 @@
 import { type MemoryAgent, memoryAgent } from "../../src/adapters/memory/agent.ts";
 import { type MemoryClock, memoryClock } from "../../src/adapters/memory/clock.ts";
+import { noCheckpoints } from "../../src/adapters/memory/checkpoints.ts";
 import { type MemoryFiles, memoryFiles } from "../../src/adapters/memory/files.ts";
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
+import { memoryLocks } from "../../src/adapters/memory/locks.ts";
 import { type MemoryMessenger, memoryMessenger } from "../../src/adapters/memory/messenger.ts";
 import { type MemoryProcessTable, memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
 import { memoryPrograms } from "../../src/adapters/memory/programs.ts";
@@ -98,13 +100,16 @@ export function aWorld(options: WorldOptions = {}): World {
   const repositories = memoryRepositories([{ path: "/repo/app", bare: false, defaultBranch: "main" }]);
   const inbox = memoryInbox();
   const files = memoryFiles();
-  const { sessions, operations, changes } = memoryStore();
+  const { sessions, operations, changes, turns, messages } = memoryStore();
   const store = { ...loggedStore(sessions, pass), verify: () => meet("store.verify") };
   store.insertProject(project);
 
   const processes = memoryProcessTable();
   const deps: SessionDeps = {
-    ...{ store, operations, changes, runtime, workspace, repositories, messenger, inbox, clock },
+    ...{ store, operations, changes, turns, messages },
+    ...{ runtime, workspace, repositories, messenger, inbox, clock },
+    checkpoints: noCheckpoints(),
+    locks: memoryLocks(),
     agents: new Map([[agent.name, agent]]),
     processes,
     programs: memoryPrograms(["/bin/agent"]),
