@@ -2,6 +2,8 @@ import { AoError } from "../../domain/errors.ts";
 import type { WorkspaceSpec } from "../../ports/workspace.ts";
 import { listRefs } from "./branch-refs.ts";
 import { findDefaultBranch } from "./default-branch.ts";
+import { commitOrNone, saysYes } from "./git-answer.ts";
+import { outputOf } from "./git-failure.ts";
 import type { Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 
@@ -52,16 +54,26 @@ async function resolveDefault(git: Git, repository: Repository, name: string): P
   const there = { ref: `origin/${name}`, commit: remote };
   if (here === undefined || remote === local) return there;
   const ask = ["merge-base", "--is-ancestor", remote, here.commit];
-  const { exitCode } = await git.read(inDirectory(repository.path), ask);
-  return exitCode === 0 ? here : there;
+  const result = await git.read(inDirectory(repository.path), ask);
+  return saysYes(result, `compare ${there.ref} with ${here.ref}`) ? here : there;
 }
 
-/** A name that begins with `-` is no ref git would make, and would be read as an option. */
+/**
+ * git dies instead of answering no, for what leads on from a ref that is there (revision.c and refs.c, 2.39.5):
+ * `main@{u}` without an upstream, `HEAD@{100}` of a younger log.
+ */
+const LEADS_NOWHERE =
+  /^$|^fatal: (no such branch|no upstream|upstream branch|branch '|push |log for |HEAD does not)/;
+
+/** What begins with `-` or `^` is no ref git would make: it would be read as an option, or as all but that. */
 async function resolveCommit(git: Git, repository: Repository, ref: string): Promise<string | undefined> {
-  if (ref === "" || ref.startsWith("-") || ref.includes("\0")) return undefined;
+  if (/^([-^]|$)/.test(ref) || ref.includes("\0")) return undefined;
   const ask = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
-  const { exitCode, stdout } = await git.read(inDirectory(repository.path), ask);
-  return exitCode === 0 ? stdout.trim() : undefined;
+  const result = await git.read(inDirectory(repository.path), ask);
+  const leadsNowhere = result.exitCode === 128 && LEADS_NOWHERE.test(result.stderr);
+  const isRange = result.exitCode === 1 && result.stdout !== "";
+  if (leadsNowhere || isRange) return undefined;
+  return commitOrNone(result, `find ${JSON.stringify(ref)}`);
 }
 
 async function noBase(git: Git, repository: Repository, name: string | null): Promise<AoError> {
@@ -73,8 +85,8 @@ async function noBase(git: Git, repository: Repository, name: string | null): Pr
 }
 
 async function refuseEmpty(git: Git, repository: Repository): Promise<void> {
-  const { stdout } = await git.read(inDirectory(repository.path), ["for-each-ref", "--count=1"]);
-  if (stdout !== "") return;
+  const result = await git.read(inDirectory(repository.path), ["for-each-ref", "--count=1"]);
+  if (outputOf(result, "list refs") !== "") return;
   if ((await resolveCommit(git, repository, "HEAD")) !== undefined) return;
   throw new AoError("repository_empty", `repository ${repository.path} has no commit yet`, {
     hint: `git -C '${repository.path}' commit --allow-empty -m "first commit"`,

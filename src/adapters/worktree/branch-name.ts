@@ -1,16 +1,24 @@
 import { AoError } from "../../domain/errors.ts";
+import { onlyLine } from "./git-answer.ts";
 import { type Git, inDirectory } from "./run-git.ts";
+
+/** What git dies of for a name it refuses (builtin/check-ref-format.c, 2.16 to 2.47). */
+const REFUSED = "is not a valid branch name";
 
 /**
  * Lets git judge a branch name (git-check-ref-format(1), `--branch`). That option also expands `@{-1}` to
  * the branch checked out before, so a name that comes back as another one is refused as well.
  *
  * @throws AoError branch_invalid when git refuses it.
+ * @throws AoError git_failed or git_unavailable when git could not judge it.
  */
 export async function checkBranchName(git: Git, branch: string): Promise<void> {
   const result = await git.read(inDirectory("/"), ["check-ref-format", "--branch", branch]);
-  if (result.exitCode !== 0) throw invalidBranch(branch, "git does not allow this name");
-  if (result.stdout !== `${branch}\n`) throw invalidBranch(branch, "it stands for another branch");
+  if (result.exitCode === 128 && result.stderr.includes(REFUSED)) {
+    throw invalidBranch(branch, "git does not allow this name");
+  }
+  const name = onlyLine(result, "judge a branch name");
+  if (name !== branch) throw invalidBranch(branch, "it stands for another branch");
 }
 
 /** No program can be given such a name. @throws AoError branch_invalid */

@@ -1,10 +1,13 @@
 import { AoError } from "../../domain/errors.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import { invalidBranch } from "./branch-name.ts";
-import { gitFailed, outputOf } from "./git-failure.ts";
+import { isCommit, lineOrNone, strangeAnswer } from "./git-answer.ts";
+import { type GitResult, gitFailed, outputOf } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
 import type { Repository } from "./repository.ts";
 import { type Git, type GitLocation, inDirectory } from "./run-git.ts";
+
+const LIST = "list branches";
 
 /** A ref as git lists it. */
 export interface FoundRef {
@@ -41,6 +44,8 @@ export async function findLocalBranch(
 /**
  * The refs that match the patterns, those below them included (git-for-each-ref(1)). The branch that a bare
  * repository's HEAD names is checked out nowhere, though git 2.39.5 says so.
+ *
+ * @throws AoError git_failed when one that was asked for by its name is there and cannot be read.
  */
 export async function listRefs(
   git: Git,
@@ -49,27 +54,38 @@ export async function listRefs(
 ): Promise<readonly FoundRef[]> {
   const format = "--format=%(refname)%00%(objectname)%00%(worktreepath)%00";
   const result = await git.read(inDirectory(repository.path), ["for-each-ref", format, "--", ...patterns]);
-  const fields = outputOf(result, "list branches").split("\0");
+  refuseBroken(result, patterns);
+  const fields = outputOf(result, LIST).split("\0");
   const refs: FoundRef[] = [];
   for (let at = 0; at + 2 < fields.length; at += 3) {
-    const [ref = "", commit = "", path = ""] = fields.slice(at, at + 3);
+    const [name = "", commit = "", path = ""] = fields.slice(at, at + 3);
+    const ref = name.replace(/^\n/, "");
+    if (!ref.startsWith("refs/") || !isCommit(commit)) throw strangeAnswer(LIST, result.stdout);
     const nowhere = path === "" || (repository.bare && path === repository.path);
-    refs.push({ ref: ref.replace(/^\n/, ""), commit, checkedOutAt: nowhere ? null : path });
+    refs.push({ ref, commit, checkedOutAt: nowhere ? null : path });
   }
+  const isWhole = fields.length % 3 === 1 && fields.at(-1)?.trim() === "";
+  if (!isWhole) throw strangeAnswer(LIST, result.stdout);
   return refs;
 }
 
-/** The branch that is checked out; `undefined` for a detached HEAD, and for a branch without a commit. */
+/** git passes over a ref it cannot read, as after a loss of power, and only says so beside its answer. */
+function refuseBroken({ stderr }: GitResult, wanted: readonly string[]): void {
+  const broken = [...stderr.matchAll(/^warning: ignoring broken ref (.+)$/gm)].map(([, ref]) => ref);
+  const ours = broken.find((ref) => ref !== undefined && wanted.includes(ref));
+  if (ours !== undefined) throw gitFailed(`read ${ours}`, stderr);
+}
+
+/**
+ * The branch that is checked out; `undefined` for a detached HEAD, and for a branch without a commit.
+ *
+ * @throws AoError git_failed when git could not tell.
+ */
 export async function checkedOutBranch(git: Git, where: GitLocation): Promise<string | undefined> {
   // Without a commit there is nothing to come back to: `--verify` refuses it (git 2.39.5).
-  const { stdout } = await git.read(where, [
-    "rev-parse",
-    "--verify",
-    "--quiet",
-    "--symbolic-full-name",
-    "HEAD",
-  ]);
-  return /^refs\/heads\/(.+)$/.exec(stdout.trimEnd())?.[1];
+  const ask = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", "HEAD"];
+  const ref = lineOrNone(await git.read(where, ask), "tell the branch that is checked out");
+  return /^refs\/heads\/(.+)$/.exec(ref ?? "")?.[1];
 }
 
 /**

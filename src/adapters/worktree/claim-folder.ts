@@ -1,6 +1,7 @@
-import { lstat, mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError } from "../../domain/errors.ts";
+import { entryAt } from "./entry-at.ts";
 import type { Repository } from "./repository.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
 import { hasCode } from "./trash.ts";
@@ -13,7 +14,7 @@ const ATTEMPTS = 5;
  * @throws AoError workspace_exists when something is there.
  */
 export async function refuseTaken(path: string): Promise<void> {
-  const entry = await lstat(path).catch(() => undefined);
+  const entry = await entryAt(path);
   if (entry === undefined) return;
   const names = await readdir(path).catch(() => ["unreadable"]);
   if (!entry.isDirectory() || names.length > 0) throw workspaceExists(path);

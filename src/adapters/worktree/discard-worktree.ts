@@ -1,9 +1,10 @@
-import { lstat, readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
 import { removeOwnBranch } from "./branch-refs.ts";
 import { endStrays } from "./end-strays.ts";
+import { entryAt, namesAt } from "./entry-at.ts";
 import { readMarker } from "./marker.ts";
 import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
@@ -108,7 +109,7 @@ async function namelessRecords({ plan, path }: Discarding, folder: string): Prom
     const answers = await Promise.all(ids.map(isOurs));
     return ids.filter((_id, at) => answers[at]);
   };
-  const found = await look(await readdir(folder).catch((): string[] => []));
+  const found = await look(await namesAt(folder));
   if (found.length === 0) return [];
   await sleep(HALF_MADE_MS);
   return (await look(found)).map((id) => join(folder, id));
@@ -119,5 +120,5 @@ async function textOf(file: string): Promise<string> {
 }
 
 async function isMissing(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined)) === undefined;
+  return (await entryAt(path)) === undefined;
 }

@@ -1,14 +1,16 @@
-import { lstat, mkdir, rename, rmdir } from "node:fs/promises";
+import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
+import { entryAt } from "./entry-at.ts";
 import { inspectHeld, inspectPlace } from "./inspect-place.ts";
+import { mountFindings, mountsBelow } from "./mounts.ts";
 import { type Context, locate, type Owned, type Place } from "./place.ts";
 import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
 import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
-import { hasCode, hold } from "./trash.ts";
+import { hasCode, hold, putBack } from "./trash.ts";
 import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 const ATTEMPTS = 5;
@@ -41,7 +43,7 @@ async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch
     await tellBranch(context, place.owned.record, onBranch);
     return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
   }
-  const findings = await inspectPlace(context, place);
+  const findings = await inspectWhole(context, place);
   if (findings.length > 0) return refuseUnlessVanished(ref, place, findings);
   await tellBranch(context, recordOf(place), onBranch);
   if (place.kind === "standing") {
@@ -50,6 +52,17 @@ async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch
   }
   await forgetWorktree(removal);
   return true;
+}
+
+/** `Workspace.inspect` of a place. What is mounted in it would be moved and deleted with it. */
+export async function inspectWhole(context: Context, place: Place): Promise<readonly WorkspaceFinding[]> {
+  const findings = await inspectPlace(context, place);
+  if (place.kind === "gone") return findings;
+  return [...findings, ...(await mountedAt(context, place.kind === "held" ? place.tree : place.path))];
+}
+
+async function mountedAt({ trash }: Context, folder: string): Promise<readonly WorkspaceFinding[]> {
+  return mountFindings(folder, await mountsBelow(folder, trash.mountTable));
 }
 
 function recordOf(place: Exclude<Place, { readonly kind: "held" }>): WorktreeRecord | undefined {
@@ -80,7 +93,7 @@ async function refuseWhatIsThere(context: Context, ref: WorkspaceRef, place: Pla
     await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(place.path));
     return true;
   }
-  return refuseUnlessVanished(ref, place, await inspectPlace(context, place));
+  return refuseUnlessVanished(ref, place, await inspectWhole(context, place));
 }
 
 /** A look at what another process is just moving fails in many ways; none of them means work. */
@@ -90,15 +103,14 @@ async function refuseUnlessVanished(
   findings: readonly WorkspaceFinding[],
 ): Promise<boolean> {
   const looked = place.kind === "gone" ? place.record?.gitDir : place.path;
-  if (looked !== undefined && (await lstat(looked).catch(() => undefined)) === undefined) return false;
+  if (looked !== undefined && (await entryAt(looked)) === undefined) return false;
   throw dirty(ref, findings);
 }
 
 /** Proves once more, right before the one step that counts, that this is the session's own worktree. */
 async function moveAside(context: Context, ref: WorkspaceRef, owned: Owned): Promise<string | undefined> {
   const path = await resolveInside(context.managedRoot, ref.path);
-  const entry = await lstat(path).catch(() => undefined);
-  if (entry === undefined) return undefined;
+  if ((await entryAt(path)) === undefined) return undefined;
   const link = await readGitLink(path);
   const isSame = link.kind === "link" && link.gitDir === owned.record.gitDir;
   if (!isSame) throw unsafePath(path, "it changed while it was looked at");
@@ -119,24 +131,40 @@ interface Finishing {
 }
 
 async function finish(context: Context, { ref, removal, owned, tree }: Finishing): Promise<boolean> {
-  const findings = await inspectHeld(context, owned, tree);
-  if (findings.length === 0) return removeWorktree(removal, tree);
+  const refusal = await refusalOf(context, { ref, owned, tree });
+  if (refusal === undefined) return removeWorktree(removal, tree);
   if (!(await moveBack(tree, removal.path))) return false;
-  throw dirty(ref, findings);
+  throw refusal;
+}
+
+/** Why it has to go back: what it holds, or that nobody can tell. */
+async function refusalOf(
+  context: Context,
+  { ref, owned, tree }: Omit<Finishing, "removal">,
+): Promise<unknown> {
+  try {
+    const findings = [...(await inspectHeld(context, owned, tree)), ...(await mountedAt(context, tree))];
+    return findings.length === 0 ? undefined : dirty(ref, findings);
+  } catch (error) {
+    return error;
+  }
 }
 
 async function moveBack(tree: string, path: string): Promise<boolean> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await rename(tree, path);
+    await putBack(tree, path);
     return true;
   } catch (error) {
     if (hasCode(error, "ENOENT")) return false;
-    throw new AoError("teardown_incomplete", `${path} holds work and could not be put back`, {
-      hint: `mv '${tree}' '${path}'`,
-      details: { path, left: [tree] },
-      cause: error,
-    });
+    throw new AoError(
+      "teardown_incomplete",
+      `${path} may hold work and could not be put back: it is at ${tree}`,
+      {
+        hint: `mv '${tree}' '${path}'`,
+        details: { path, left: [`${tree}: ${errorMessage(error)}`] },
+        cause: error,
+      },
+    );
   }
 }
 

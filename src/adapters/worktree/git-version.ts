@@ -3,6 +3,7 @@ import { access } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { errorMessage, isAoError } from "../../domain/errors.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
+import { outputOf } from "./git-failure.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 
 /** Oldest git that this adapter is written for; `%(worktreepath)` came with 2.23. */
@@ -13,8 +14,9 @@ const INSTALL_HINT = `install git ${NEEDED} or later`;
 export async function checkGit(git: Git): Promise<ToolCheck> {
   try {
     const result = await git.read(inDirectory("/"), ["--version"]);
-    const version = parseGitVersion(result.stdout);
-    if (version === undefined) return { kind: "failed", cause: `git --version said ${result.stdout.trim()}` };
+    const said = outputOf(result, "tell its version");
+    const version = parseGitVersion(said);
+    if (version === undefined) return { kind: "failed", cause: `git --version said ${said.trim()}` };
     if (!isNewEnough(version)) return { kind: "too_old", version, needed: NEEDED, hint: INSTALL_HINT };
     return { kind: "ok", version, path: await locate(git) };
   } catch (error) {

@@ -3,10 +3,10 @@ import type { Workspace } from "../../ports/workspace.ts";
 import { removeBranch } from "./branch-refs.ts";
 import { createWorktree, planWorktree } from "./create-worktree.ts";
 import { discardWorktree } from "./discard-worktree.ts";
-import { freeWorktree } from "./free-worktree.ts";
+import { freeWorktree, inspectWhole } from "./free-worktree.ts";
 import { checkGit } from "./git-version.ts";
-import { inspectPlace } from "./inspect-place.ts";
 import { markedWorktrees } from "./marked-worktrees.ts";
+import { MOUNT_TABLE } from "./mounts.ts";
 import { type Context, locate } from "./place.ts";
 import { openRepository } from "./repository.ts";
 import { planRestore, restoreWorktree } from "./restore-worktree.ts";
@@ -22,6 +22,8 @@ export interface GitWorktreesOptions extends GitOptions {
   readonly locks: Locks;
   /** For one checkout, its hooks and filters included, in milliseconds. */
   readonly addTimeoutMs?: number;
+  /** Where the system lists what is mounted, in the form of Linux. */
+  readonly mountTable?: string;
 }
 
 const ADD_TIMEOUT_MS = 600_000;
@@ -35,7 +37,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     processes,
     locks,
     managedRoot,
-    trash: trashOf(trashDir, managedRoot),
+    trash: trashOf(trashDir, managedRoot, options.mountTable ?? MOUNT_TABLE),
     addTimeoutMs: options.addTimeoutMs ?? ADD_TIMEOUT_MS,
   };
   return {
@@ -45,7 +47,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     discard: (ref, plan) => discardWorktree(context, ref, plan),
     planRestore: (spec) => planRestore(context, spec),
     restore: (spec) => restoreWorktree(context, spec),
-    inspect: async (ref) => inspectPlace(context, (await locate(context, ref)).place),
+    inspect: async (ref) => inspectWhole(context, (await locate(context, ref)).place),
     destroy: (ref, onBranch) => freeWorktree(context, ref, onBranch),
     async undoCreate(ref, { branch, branchCreated, baseCommit }) {
       await freeWorktree(context, ref);

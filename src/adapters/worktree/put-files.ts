@@ -4,6 +4,7 @@ import { chmod, copyFile, lstat, mkdir, readdir, readlink, realpath, symlink } f
 import { dirname, isAbsolute, join, normalize, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AoError } from "../../domain/errors.ts";
+import { entryAt } from "./entry-at.ts";
 import type { PutItem } from "./marker.ts";
 import { isBelow, unsafePath } from "./safe-path.ts";
 
@@ -67,9 +68,9 @@ export async function putCopy(put: Put): Promise<PutResult> {
 }
 
 async function whyNot({ from, to, path }: Put): Promise<string | undefined> {
-  const source = await lstat(join(from, path)).catch(() => undefined);
+  const source = await entryAt(join(from, path));
   if (source === undefined) return `${path} is not in ${from} and was not put into the workspace`;
-  const there = await lstat(join(to, path)).catch(() => undefined);
+  const there = await entryAt(join(to, path));
   return there === undefined ? undefined : `${path} is in the workspace already and was left as it is`;
 }
 
@@ -82,7 +83,7 @@ async function openPlace({ to, path }: Put): Promise<string> {
 }
 
 async function nearestFolder(path: string): Promise<string> {
-  const there = await lstat(path).catch(() => undefined);
+  const there = await entryAt(path);
   return there === undefined ? nearestFolder(dirname(path)) : path;
 }
 

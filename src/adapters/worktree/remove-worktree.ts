@@ -1,13 +1,14 @@
-import { lstat, rmdir } from "node:fs/promises";
+import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { entryAt } from "./entry-at.ts";
 import { gitFailed } from "./git-failure.ts";
 import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
 import { inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
-import { deleteDiscarded, discard, hasCode, sweepAbandoned } from "./trash.ts";
-import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
+import { deleteDiscarded, discard, hasCode, putBack, sweepAbandoned } from "./trash.ts";
+import { findRecord, lockReason, type WorktreeRecord } from "./worktree-records.ts";
 
 /**
  * Drops what git remembers of a worktree whose folder is gone, of this one only, and sees to it that it is
@@ -19,10 +20,12 @@ import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
 async function dropRecord({ git, repository }: Removal, record: WorktreeRecord): Promise<void> {
   if (await isThere(record.path)) throw gitFailed(`forget ${record.path}`, "something is there again");
   const args = ["worktree", "remove", "--", record.path];
-  const result = await git.write(inDirectory(repository.path), args);
+  const answer = await git.write(inDirectory(repository.path), args).catch((error: unknown) => ({ error }));
   if (!(await isThere(record.gitDir))) return;
-  const hint = `git -C '${repository.path}' worktree unlock '${record.path}'`;
-  throw gitFailed(`forget the worktree ${record.path}`, result.stderr, hint);
+  if ("error" in answer) throw answer.error;
+  const isLocked = (await lockReason(record)) !== undefined;
+  const unlock = `git -C '${repository.path}' worktree unlock '${record.path}'`;
+  throw gitFailed(`forget the worktree ${record.path}`, answer.stderr, isLocked ? unlock : undefined);
 }
 
 export interface Removal extends FolderRemoval, Pick<Context, "git"> {
@@ -37,25 +40,41 @@ export interface FolderRemoval extends Pick<Context, "trash" | "managedRoot"> {
 
 /**
  * Removes a worktree whose content nobody needs: the folder at `tree` out of the way, the record, then the
- * files.
+ * files. When git keeps the record the folder goes to where git knows it.
  *
  * @returns false when nothing was at `tree` any more and so nothing was done.
- * @throws AoError git_failed when git keeps the record.
- * @throws AoError teardown_incomplete when files could not be deleted; they are in the trash then.
+ * @throws AoError git_failed when git keeps the record, git_unavailable when it could not be asked.
+ * @throws AoError teardown_incomplete when files could not be moved or deleted; `details.left` names where they are.
  */
 export async function removeWorktree(removal: Removal, tree: string): Promise<boolean> {
   const gone = await discardIfThere(removal, tree);
   if (gone === undefined) return false;
-  await forgetWorktree(removal);
+  try {
+    await forgetWorktree(removal);
+  } catch (error) {
+    throw await broughtBack(removal, gone, error);
+  }
   await deleteFiles(removal, gone);
   return true;
+}
+
+/** The error to throw: the failure itself when all is as it was, with where the files are when it is not. */
+async function broughtBack({ path }: FolderRemoval, gone: string, error: unknown): Promise<unknown> {
+  try {
+    await putBack(gone, path);
+    return error;
+  } catch (cause) {
+    const message = `${errorMessage(error)}; nobody needs its files, which lie in the trash at ${gone}`;
+    const details = { path, left: [`${gone}: ${errorMessage(cause)}`] };
+    return new AoError("teardown_incomplete", message, { hint: "try again", details, cause: error });
+  }
 }
 
 /**
  * Removes a folder of ours whose content nobody needs: out of the way, then for good. What git remembers is
  * the caller's business.
  *
- * @throws AoError teardown_incomplete when files could not be deleted; they are in the trash then.
+ * @throws AoError teardown_incomplete as `removeWorktree`.
  */
 export async function removeFolder(removal: FolderRemoval, tree: string): Promise<void> {
   const gone = await discardIfThere(removal, tree);
@@ -65,11 +84,12 @@ export async function removeFolder(removal: FolderRemoval, tree: string): Promis
 async function deleteFiles({ trash, path }: FolderRemoval, gone: string): Promise<void> {
   await sweepAbandoned(trash);
   try {
-    await deleteDiscarded(gone);
+    await deleteDiscarded(trash, gone);
   } catch (cause) {
-    throw new AoError("teardown_incomplete", `files of ${path} could not be deleted`, {
-      hint: `rm -rf '${gone}'`,
-      details: { left: [`${gone}: ${errorMessage(cause)}`] },
+    const message = `${path} is gone, but files that nobody needs could not be deleted: they are at ${gone}`;
+    throw new AoError("teardown_incomplete", `${message}: ${errorMessage(cause)}`, {
+      hint: "once nothing is in the way there: ao reconcile",
+      details: { path, left: [`${gone}: ${errorMessage(cause)}`] },
       cause,
     });
   }
@@ -94,7 +114,14 @@ async function discardIfThere(removal: FolderRemoval, tree: string): Promise<str
     return await discard(removal.trash, removal.sessionId, tree);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
+    throw new AoError(
+      "teardown_incomplete",
+      `${tree} could not be moved into the trash: ${errorMessage(error)}`,
+      {
+        details: { path: removal.path, left: [tree] },
+        cause: error,
+      },
+    );
   }
 }
 
@@ -109,8 +136,5 @@ export async function removeEmptyFolders(managedRoot: string, folder: string): P
 }
 
 async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await entryAt(path)) !== undefined;
 }

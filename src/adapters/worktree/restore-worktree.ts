@@ -1,12 +1,13 @@
-import { rename } from "node:fs/promises";
 import { AoError } from "../../domain/errors.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { findBranch } from "./branch-plan.ts";
 import { forgetStale, refuseHeld } from "./create-worktree.ts";
+import { commitOrNone, lineOrNone } from "./git-answer.ts";
 import { makeWorktree } from "./make-worktree.ts";
 import { type Context, locate } from "./place.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
+import { putBack } from "./trash.ts";
 import { findRecord } from "./worktree-records.ts";
 
 /** `Workspace.restore`: as it stands, else back from an interrupted removal, else from its branch. */
@@ -16,7 +17,7 @@ export async function restoreWorktree(context: Context, spec: WorkspaceSpec): Pr
     case "standing":
       return asItStands(context.git, place.path, spec);
     case "held":
-      await rename(place.tree, place.path);
+      await putBack(place.tree, place.path);
       return asItStands(context.git, place.path, spec);
     case "unreadable":
       throw damaged(spec, place.cause);
@@ -48,9 +49,9 @@ async function asItStands(git: Git, path: string, spec: WorkspaceSpec): Promise<
     git.read(where, ["symbolic-ref", "--quiet", "HEAD"]),
     git.read(where, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
   ]);
-  const current = head.stdout.trim().replace(/^refs\/heads\//, "");
-  const branch = current === "" ? spec.branch : current;
-  const baseCommit = commit.stdout.trim();
+  const ref = lineOrNone(head, `tell the branch of ${path}`);
+  const branch = ref === undefined ? spec.branch : ref.replace(/^refs\/heads\//, "");
+  const baseCommit = commitOrNone(commit, `tell the commit of ${path}`) ?? "";
   return { path, branch, branchCreated: false, baseRef: branch, baseCommit, warnings: [] };
 }
 

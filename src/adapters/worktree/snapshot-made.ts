@@ -1,5 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { linesOf } from "./git-answer.ts";
 import { inspectFiles } from "./inspect-files.ts";
 import type { PutItem } from "./marker.ts";
 import { hashFile } from "./put-files.ts";
@@ -37,7 +38,7 @@ export async function snapshotMade(
 
 async function hasCheckoutHook(git: Git, root: string): Promise<boolean> {
   const result = await git.read(inDirectory(root), ["rev-parse", "--git-path", "hooks/post-checkout"]);
-  const hook = resolve(root, result.stdout.trimEnd());
+  const hook = resolve(root, linesOf(result, "tell where hooks are").join("\n"));
   return lstat(hook).then(
     () => true,
     () => false,

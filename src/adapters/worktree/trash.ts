@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { AoError, errorMessage } from "../../domain/errors.ts";
+import { mountsBelow } from "./mounts.ts";
 
 /**
  * The folders where worktrees go before they are deleted; the second serves when the first is on another
@@ -11,14 +13,16 @@ import { join } from "node:path";
  */
 export interface Trash {
   readonly folders: readonly [string, string];
+  /** Where the system lists what is mounted. */
+  readonly mountTable: string;
 }
 
 /** The trash of a managed root. */
-export function trashOf(trashDir: string, managedRoot: string): Trash {
-  return { folders: [trashDir, join(managedRoot, ".trash")] };
+export function trashOf(trashDir: string, managedRoot: string, mountTable: string): Trash {
+  return { folders: [trashDir, join(managedRoot, ".trash")], mountTable };
 }
 
-/** Where an interrupted removal left this session's worktree. */
+/** Where an interrupted removal left this session's worktree. @throws AoError data_dir_unusable */
 export async function findHeld(trash: Trash, sessionId: string): Promise<string | undefined> {
   for (const folder of trash.folders) {
     const path = join(folder, `${sessionId}.held`);
@@ -27,11 +31,11 @@ export async function findHeld(trash: Trash, sessionId: string): Promise<string 
   return undefined;
 }
 
-/** What interrupted removals left, by path. */
+/** What interrupted removals left, by path. @throws AoError data_dir_unusable */
 export async function listHeld({ folders }: Trash): Promise<readonly string[]> {
   const names = folders.map(async (folder) => {
-    const found = await readdir(folder).catch((): string[] => []);
-    return found.filter((name) => name.endsWith(".held")).map((name) => join(folder, name));
+    const found = await lookInto(folder, () => readdir(folder));
+    return (found ?? []).filter((name) => name.endsWith(".held")).map((name) => join(folder, name));
   });
   return (await Promise.all(names)).flat().sort();
 }
@@ -61,12 +65,24 @@ function discardedAtMs(name: string): number {
 const ABANDONED_AFTER_MS = 600_000;
 
 /**
- * Deletes a folder that `discard` returned. Links are removed, never followed.
+ * Deletes a folder that `discard` returned. Links are removed, never followed, and nothing at all is deleted while
+ * another file system is mounted in it.
  *
  * @throws Error when something of it could not be deleted.
  */
-export function deleteDiscarded(path: string): Promise<void> {
-  return removeTree(path);
+export async function deleteDiscarded(
+  { mountTable }: Pick<Trash, "mountTable">,
+  path: string,
+): Promise<void> {
+  const [mounted] = await mountsBelow(path, mountTable);
+  if (mounted !== undefined) throw new Error(`a file system is mounted at ${mounted}`);
+  await removeTree(path);
+}
+
+/** Moves a folder out of the trash again, to where it was. @throws Error as the system, ENOENT when it is gone */
+export async function putBack(tree: string, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await rename(tree, path);
 }
 
 /**
@@ -82,12 +98,12 @@ export function sweepTrash(trash: Trash): Promise<number> {
   return sweep(trash, () => true);
 }
 
-async function sweep({ folders }: Trash, isWanted: (name: string) => boolean): Promise<number> {
+async function sweep(trash: Trash, isWanted: (name: string) => boolean): Promise<number> {
   let swept = 0;
-  for (const folder of folders) {
+  for (const folder of trash.folders) {
     const names = await readdir(folder).catch((): string[] => []);
     for (const name of names.filter((entry) => entry.endsWith(".gone") && isWanted(entry))) {
-      const isSwept = await takeAndRemove(folder, name).catch(() => false);
+      const isSwept = await takeAndRemove(trash, folder, name).catch(() => false);
       if (isSwept) swept += 1;
     }
   }
@@ -95,11 +111,12 @@ async function sweep({ folders }: Trash, isWanted: (name: string) => boolean): P
 }
 
 /** Under a name of its own, so that two who sweep do not get in each other's way. */
-async function takeAndRemove(folder: string, name: string): Promise<boolean> {
+async function takeAndRemove(trash: Trash, folder: string, name: string): Promise<boolean> {
+  if ((await mountsBelow(join(folder, name), trash.mountTable)).length > 0) return false;
   const [sessionId = ""] = name.split(".");
   const own = join(folder, goneName(sessionId, discardedAtMs(name)));
   await rename(join(folder, name), own);
-  await removeTree(own);
+  await deleteDiscarded(trash, own);
   return true;
 }
 
@@ -141,10 +158,25 @@ async function openFolders(path: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+  return (await lookInto(path, () => lstat(path))) !== undefined;
+}
+
+/** `undefined` when nothing is there: a trash that cannot be looked into may hold somebody's work. */
+async function lookInto<Seen>(path: string, look: () => Promise<Seen>): Promise<Seen | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (saysNothing(error)) return undefined;
+    throw new AoError("data_dir_unusable", `${path} cannot be looked at: ${errorMessage(error)}`, {
+      details: { path },
+      cause: error,
+    });
+  }
+}
+
+/** Whether an error of the file system says that nothing is there. */
+export function saysNothing(error: unknown): boolean {
+  return hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR");
 }
 
 /** Whether a Node error carries this system error code, for example `ENOENT`. */

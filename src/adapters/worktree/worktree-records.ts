@@ -1,6 +1,8 @@
-import { lstat, readdir, readFile, realpath } from "node:fs/promises";
+import { lstat, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { namesAt } from "./entry-at.ts";
 import { realpathOfAny } from "./safe-path.ts";
+import { saysNothing } from "./trash.ts";
 
 /**
  * What a repository remembers of one linked worktree, read from its files so that no name can be mistaken
@@ -21,10 +23,14 @@ export async function findRecord(commonDir: string, path: string): Promise<Workt
   return records.find((record) => record.path === path);
 }
 
-/** All linked worktrees of a repository; a record that cannot be read is left out. */
+/**
+ * All linked worktrees of a repository; a record that cannot be read is left out.
+ *
+ * @throws AoError git_failed when their folder cannot be looked into.
+ */
 export async function listRecords(commonDir: string): Promise<readonly WorktreeRecord[]> {
   const folder = join(commonDir, "worktrees");
-  const ids = await readdir(folder).catch((): string[] => []);
+  const ids = await namesAt(folder);
   const records = await Promise.all(ids.map((id) => readRecord(join(folder, id))));
   return records.filter((record) => record !== undefined);
 }
@@ -42,9 +48,10 @@ async function readRecord(gitDir: string): Promise<WorktreeRecord | undefined> {
   return { gitDir: await realpath(gitDir), path: join(await realpathOfAny(dirname(path)), basename(path)) };
 }
 
-/** Why git holds on to a worktree, `""` without a reason; `undefined` when it is not locked. */
+/** Why git holds on to a worktree, `""` without a reason or one to read; `undefined` when it is not locked. */
 export async function lockReason(record: WorktreeRecord): Promise<string | undefined> {
-  const text = await readFile(join(record.gitDir, "locked"), "utf8").catch(() => undefined);
+  const unread = (error: unknown) => (saysNothing(error) ? undefined : "");
+  const text = await readFile(join(record.gitDir, "locked"), "utf8").catch(unread);
   return text?.trim();
 }
 
