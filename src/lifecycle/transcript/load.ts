@@ -1,0 +1,94 @@
+import { canonicalJson } from "../../domain/canonical-json.ts";
+import type { TranscriptBudgets } from "../../domain/transcript/budgets.ts";
+import type { TranscriptHead } from "../../domain/transcript/chain.ts";
+import { digestsAfter, EMPTY_DIGEST } from "../../domain/transcript/digest.ts";
+import { parseLedger } from "../../domain/transcript/ledger.ts";
+import type { TranscriptMessage } from "../../domain/transcript/message.ts";
+import type { TranscriptPaths } from "../../domain/transcript/names.ts";
+import type { LoadResult, Missing, Refused } from "../../ports/transcript-store.ts";
+import type { TranscriptContext } from "./context.ts";
+import { openLog } from "./open-log.ts";
+import { checkpointMessages, readCheckpoint } from "./read-checkpoint.ts";
+import { readSidecar, withFile } from "./read-file.ts";
+import { type LogReplay, type Replayed, replayLog } from "./replay-log.ts";
+
+type Messages = readonly TranscriptMessage[];
+
+/** Loads a transcript whole: from its log, or from its checkpoint when there is no log of `ao`. */
+export async function loadTranscript(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+  budgets: TranscriptBudgets,
+): Promise<LoadResult> {
+  const replayed = await withFile(context.files, paths.log, (file): Promise<Replayed<Messages>> => {
+    const place = ({ messages }: { readonly messages: Messages }) => messages;
+    return replayLog(file, { path: paths.log, sha256: context.sha256, budgets, place });
+  });
+  const isForeign = replayed?.kind === "refused" && replayed.refusal.reason === "foreign";
+  if (replayed?.kind === "refused" && !isForeign) return replayed;
+  if (replayed?.kind === "replayed" && replayed.replay.records > 0) return loadedFrom(replayed.replay);
+  const fallback = await loadCheckpoint(context, paths, budgets);
+  if (fallback.kind !== "missing" || replayed?.kind !== "refused") {
+    return withDamage(fallback, replayed?.kind === "replayed" ? replayed.replay : undefined);
+  }
+  return replayed;
+}
+
+function loadedFrom({ chain, damage }: LogReplay<Messages>): LoadResult {
+  const messages = chain.spans().flatMap(({ place, count }) => place.slice(0, count));
+  return { kind: "loaded", from: "log", head: chain.head(), messages, gaps: chain.gaps(), damage };
+}
+
+function withDamage(result: LoadResult, replay: LogReplay<Messages> | undefined): LoadResult {
+  return result.kind === "loaded" && replay ? { ...result, damage: replay.damage } : result;
+}
+
+async function loadCheckpoint(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+  { maxBytes, maxMessages }: TranscriptBudgets,
+): Promise<LoadResult> {
+  const { files, sha256 } = context;
+  const path = paths.checkpoint;
+  const loaded = await withFile(files, path, async (file): Promise<LoadResult | undefined> => {
+    const over = { kind: "refused", refusal: { reason: "over_budget", path } } as const;
+    if (file.sizeBytes > maxBytes) {
+      return { ...over, refusal: { ...over.refusal, budget: "maxBytes", limit: maxBytes } };
+    }
+    const messages: TranscriptMessage[] = [];
+    for await (const message of checkpointMessages(file)) {
+      messages.push(message);
+      if (messages.length > maxMessages) {
+        return { ...over, refusal: { ...over.refusal, budget: "maxMessages", limit: maxMessages } };
+      }
+    }
+    if (messages.length === 0) return undefined;
+    const digest = digestsAfter(sha256, EMPTY_DIGEST, messages.map(canonicalJson)).at(-1) ?? EMPTY_DIGEST;
+    const head = { count: messages.length, digest, revision: 0, rewrites: 0 };
+    return { kind: "loaded", from: "checkpoint", head, messages, gaps: [], damage: [] };
+  });
+  return loaded ?? missing(context, paths);
+}
+
+async function missing({ files }: TranscriptContext, { ledger }: TranscriptPaths): Promise<Missing> {
+  const parsed = parseLedger(await readSidecar(files, ledger));
+  const committed = parsed.kind === "ledger" ? parsed.ledger.committed : null;
+  return { kind: "missing", wasCommitted: (committed?.count ?? 0) > 0 };
+}
+
+/** What is on disk, without its messages. */
+export async function readHead(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+): Promise<{ readonly kind: "head"; readonly head: TranscriptHead } | Missing | Refused> {
+  const opened = await openLog(context, paths);
+  const isForeign = opened.kind === "refused" && opened.refusal.reason === "foreign";
+  if (opened.kind === "refused" && !isForeign) return opened;
+  if (opened.kind === "open" && opened.log.head.revision > 0) return { kind: "head", head: opened.log.head };
+  const held = await readCheckpoint(context, paths);
+  if (held !== undefined && held.count > 0) {
+    const { count, digest } = held;
+    return { kind: "head", head: { count, digest, revision: 0, rewrites: 0 } };
+  }
+  return opened.kind === "refused" ? opened : missing(context, paths);
+}

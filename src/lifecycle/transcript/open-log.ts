@@ -1,0 +1,100 @@
+import { STREAM_BUDGETS, type TranscriptRefusal } from "../../domain/transcript/budgets.ts";
+import { EMPTY_HEAD, type TranscriptHead } from "../../domain/transcript/chain.ts";
+import { type EventIndex, parseEventIndex } from "../../domain/transcript/event-index.ts";
+import type { TranscriptPaths } from "../../domain/transcript/names.ts";
+import { parseRecordLine } from "../../domain/transcript/record.ts";
+import type { OpenFile } from "../../ports/transcript-files.ts";
+import { decode, lineEnd } from "./bytes.ts";
+import type { TranscriptContext } from "./context.ts";
+import { readRange, readSidecar, withFile } from "./read-file.ts";
+import { type LogReplay, type Replayed, replayLog } from "./replay-log.ts";
+
+/** Where a record is in its log, in bytes; without its line feed. */
+export interface LinePlace {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** What a writer has to know of a log before it adds to it. */
+export interface OpenLog {
+  readonly head: TranscriptHead;
+  readonly sizeBytes: number;
+  /** Behind the last good record; what follows is torn. */
+  readonly endBytes: number;
+  /** Whether the last good record has its line feed. */
+  readonly isTerminated: boolean;
+  readonly lastRecordOffset: number;
+  /** Whether the index says so: then the log, and its name, are durable. */
+  readonly isVouched: boolean;
+  /** Size of a checkpoint that is known to be current. */
+  readonly checkpointBytes: number | null;
+}
+
+export type OpenedLog =
+  | { readonly kind: "open"; readonly log: OpenLog }
+  | { readonly kind: "refused"; readonly refusal: TranscriptRefusal };
+
+const NO_LOG: OpenLog = {
+  head: EMPTY_HEAD,
+  sizeBytes: 0,
+  endBytes: 0,
+  isTerminated: true,
+  lastRecordOffset: 0,
+  isVouched: false,
+  checkpointBytes: null,
+};
+
+/** Opens a log to add to it: by its index when that is current, else by reading all of it. */
+export async function openLog(context: TranscriptContext, paths: TranscriptPaths): Promise<OpenedLog> {
+  const index = parseEventIndex(await readSidecar(context.files, paths.index));
+  const opened = await withFile(context.files, paths.log, async (file): Promise<OpenedLog> => {
+    const vouched = index && (await openByIndex(context, file, index));
+    if (vouched !== undefined) return { kind: "open", log: vouched };
+    const replayed = await replayPlaces(context, paths, file);
+    return replayed.kind === "refused" ? replayed : { kind: "open", log: openByReplay(replayed.replay) };
+  });
+  return opened ?? { kind: "open", log: NO_LOG };
+}
+
+/** Reads a whole log, and remembers where its records are. */
+export function replayPlaces(
+  { sha256 }: TranscriptContext,
+  { log }: TranscriptPaths,
+  file: OpenFile,
+  until?: (head: TranscriptHead) => boolean,
+): Promise<Replayed<LinePlace>> {
+  return replayLog(file, {
+    ...{ path: log, sha256, budgets: STREAM_BUDGETS },
+    place: (_record, { offset, bytes }) => ({ offset, bytes: bytes.length }),
+    ...(until && { until }),
+  });
+}
+
+function openByReplay(replay: LogReplay<LinePlace>): OpenLog {
+  const { sizeBytes, endBytes, isTerminated, lastRecordOffset } = replay;
+  const head = replay.chain.head();
+  const known = { isVouched: false, checkpointBytes: null };
+  return { head, sizeBytes, endBytes, isTerminated, lastRecordOffset, ...known };
+}
+
+async function openByIndex(
+  { sha256 }: TranscriptContext,
+  file: OpenFile,
+  index: EventIndex,
+): Promise<OpenLog | undefined> {
+  const { logBytes, lastRecordOffset, checkpointBytes } = index;
+  const lineBytes = logBytes - lastRecordOffset;
+  if (file.sizeBytes !== logBytes || lineBytes < 1 || lineBytes > STREAM_BUDGETS.maxRecordBytes)
+    return undefined;
+  const line = await readRange(file, lastRecordOffset, logBytes);
+  if (lineEnd(line, 0) !== lineBytes - 1) return undefined;
+  const parsed = parseRecordLine(sha256, decode(line.subarray(0, -1)) ?? "");
+  if (parsed.kind !== "record") return undefined;
+  const { revision, digest, rewrites, messageIndex, messages } = parsed.record;
+  if (revision !== index.revision || digest !== index.digest) return undefined;
+  return {
+    head: { count: messageIndex + messages.length, digest, revision, rewrites },
+    ...{ sizeBytes: logBytes, endBytes: logBytes, isTerminated: true, lastRecordOffset },
+    ...{ isVouched: true, checkpointBytes },
+  };
+}

@@ -1,0 +1,73 @@
+import { AoError } from "../../domain/errors.ts";
+import type { MessageRange, Span } from "../../domain/transcript/chain.ts";
+import type { TranscriptMessage } from "../../domain/transcript/message.ts";
+import type { TranscriptPaths } from "../../domain/transcript/names.ts";
+import { parseRecordLine } from "../../domain/transcript/record.ts";
+import type { OpenFile } from "../../ports/transcript-files.ts";
+import { decode } from "./bytes.ts";
+import type { TranscriptContext } from "./context.ts";
+import { type LinePlace, replayPlaces } from "./open-log.ts";
+import { readRange } from "./read-file.ts";
+
+/**
+ * The messages of spans of an open log, from an index on, one record in memory at a time.
+ *
+ * @throws AoError data_dir_unusable when a record is not what it was a moment before.
+ */
+export async function* messagesOf(
+  { sha256 }: TranscriptContext,
+  file: OpenFile,
+  spans: readonly Span<LinePlace>[],
+  first = 0,
+): AsyncGenerator<TranscriptMessage> {
+  for (const span of spans) {
+    if (span.first + span.count <= first) continue;
+    const { offset, bytes } = span.place;
+    const line = decode(await readRange(file, offset, offset + bytes)) ?? "";
+    const parsed = parseRecordLine(sha256, line);
+    if (parsed.kind !== "record") {
+      throw new AoError("data_dir_unusable", `a transcript changed while it was read, at byte ${offset}`);
+    }
+    yield* parsed.record.messages.slice(Math.max(0, first - span.first), span.count);
+  }
+}
+
+/** How what cannot be read is told of in a transcript that is written anew. */
+function gapNote({ count }: MessageRange): TranscriptMessage {
+  const what = count === 1 ? "1 message is" : `${count} messages are`;
+  const text = `${what} missing here: the log was damaged, and what was left of it is in the salvage.`;
+  return { role: "system", text, turnId: null, source: "ao", atMs: null, missing: count };
+}
+
+/** Likewise, with a note of `ao` in the place of each gap. */
+export async function* messagesWithNotes(
+  context: TranscriptContext,
+  file: OpenFile,
+  spans: readonly Span<LinePlace>[],
+  gaps: readonly MessageRange[],
+): AsyncGenerator<TranscriptMessage> {
+  const noted = gaps.map((gap) => ({ ...gap, isGap: true as const }));
+  const parts = [...spans.map((span) => ({ ...span, isGap: false as const })), ...noted];
+  for (const part of parts.toSorted((one, other) => one.first - other.first)) {
+    if (part.isGap) yield gapNote(part);
+    else yield* messagesOf(context, file, [part]);
+  }
+}
+
+/** The messages of a transcript from its log; none when it has no log that can be read. */
+export async function* readLog(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+  first: number,
+): AsyncGenerator<TranscriptMessage> {
+  const file = await context.files.open(paths.log);
+  if (file === undefined) return;
+  try {
+    const replayed = await replayPlaces(context, paths, file);
+    if (replayed.kind === "replayed") {
+      yield* messagesOf(context, file, replayed.replay.chain.spans(), first);
+    }
+  } finally {
+    await file.close();
+  }
+}

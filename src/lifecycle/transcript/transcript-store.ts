@@ -1,0 +1,52 @@
+import { LOAD_BUDGETS } from "../../domain/transcript/budgets.ts";
+import type { TranscriptPaths } from "../../domain/transcript/names.ts";
+import { copyNames, type TranscriptRef, transcriptPaths } from "../../domain/transcript/names.ts";
+import type { Locks } from "../../ports/locks.ts";
+import type { TranscriptStore } from "../../ports/transcript-store.ts";
+import type { TranscriptContext } from "./context.ts";
+import { loadTranscript, readHead } from "./load.ts";
+import { readLog } from "./read-messages.ts";
+import { repairTranscript } from "./repair.ts";
+import { saveAppend } from "./save-append.ts";
+import { saveRewrite } from "./save-rewrite.ts";
+import { beginTurn, changeMarker, resumeTurn } from "./turn-markers.ts";
+import { verifyTranscript } from "./verify.ts";
+
+export interface TranscriptStoreDeps extends TranscriptContext {
+  readonly locks: Locks;
+}
+
+/** How long a writer waits for another one, in milliseconds. */
+const LOCK_WAIT_MS = 5000;
+
+/** The transcript store on a file port; all it knows is in the files. */
+export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
+  const alone = <Result>(ref: TranscriptRef, work: (paths: TranscriptPaths) => Promise<Result>) => {
+    const paths = transcriptPaths(ref);
+    const name = `transcript ${paths.folder}/${paths.name}`;
+    return deps.locks.withLock(name, () => work(paths), { waitMs: LOCK_WAIT_MS });
+  };
+  const saveSnapshot: TranscriptStore["saveSnapshot"] = (ref, draft) =>
+    alone(ref, (paths) => saveAppend(deps, paths, draft));
+  return {
+    load: (ref, budgets) => loadTranscript(deps, transcriptPaths(ref), { ...LOAD_BUDGETS, ...budgets }),
+    read: (ref, first = 0) => readLog(deps, transcriptPaths(ref), first),
+    head: (ref) => readHead(deps, transcriptPaths(ref)),
+    save: saveSnapshot,
+    saveSnapshot,
+    saveRewrite: (ref, draft) => alone(ref, (paths) => saveRewrite(deps, paths, draft, { erases: false })),
+    saveRewriteCompact: (ref, draft) =>
+      alone(ref, (paths) => saveRewrite(deps, paths, draft, { erases: true })),
+    beginTurn: (ref, turn) => alone(ref, (paths) => beginTurn(deps, paths, turn)),
+    prepareCommit: (ref, id, commitDigest) =>
+      alone(ref, (paths) => changeMarker(deps, paths, id, (turn) => ({ ...turn, commitDigest }))),
+    clearTurn: (ref, id) => alone(ref, (paths) => changeMarker(deps, paths, id, () => null)),
+    resumeTurn: (ref) => alone(ref, (paths) => resumeTurn(deps, paths)),
+    verify: (ref) => alone(ref, (paths) => verifyTranscript(deps, paths)),
+    repair: (ref) => alone(ref, (paths) => repairTranscript(deps, paths)),
+    async copies(ref) {
+      const names = copyNames(ref, await deps.files.list(ref.folder));
+      return names.map((name) => ({ folder: ref.folder, name }));
+    },
+  };
+}

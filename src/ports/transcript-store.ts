@@ -1,0 +1,204 @@
+import type { TranscriptBudgets, TranscriptRefusal } from "../domain/transcript/budgets.ts";
+import type { MessageRange, TranscriptHead } from "../domain/transcript/chain.ts";
+import type { ConflictKind } from "../domain/transcript/decide-save.ts";
+import type { InFlightTurn, InFlightVerdict } from "../domain/transcript/in-flight-turn.ts";
+import type { TranscriptBase } from "../domain/transcript/ledger.ts";
+import type { TranscriptMessage } from "../domain/transcript/message.ts";
+import type { TranscriptRef } from "../domain/transcript/names.ts";
+
+/** Bytes of a log that say nothing. */
+export interface LogDamage {
+  /** `unreadable`: no record. `unlinked`: a record that does not continue the ones before. `torn_tail`: the end. */
+  readonly kind: "unreadable" | "unlinked" | "torn_tail";
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** A save or a load that was not done, with why. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly refusal: TranscriptRefusal;
+}
+
+/** Nothing is there. `wasCommitted`: a save is on record, so that somebody else removed it. */
+export interface Missing {
+  readonly kind: "missing";
+  readonly wasCommitted: boolean;
+}
+
+export interface LoadedTranscript {
+  readonly kind: "loaded";
+  /** `checkpoint` only when there is no log. */
+  readonly from: "log" | "checkpoint";
+  readonly head: TranscriptHead;
+  /** Those that can be read, in order. */
+  readonly messages: readonly TranscriptMessage[];
+  /** Messages that are proven to have been there and cannot be read; ascending. */
+  readonly gaps: readonly MessageRange[];
+  readonly damage: readonly LogDamage[];
+}
+
+export type LoadResult = LoadedTranscript | Missing | Refused;
+
+/** A file beside the log that could not be brought up to date. The next save tries again. */
+export interface SidecarWarning {
+  readonly file: "checkpoint" | "ledger" | "index";
+  readonly cause: string;
+}
+
+/** What a save adds to the end. */
+export interface TranscriptAppend {
+  /** What the writer last read or saved; `null` when it never did. */
+  readonly base: TranscriptBase | null;
+  /** What it has beyond that. */
+  readonly messages: readonly TranscriptMessage[];
+}
+
+/** What a save puts in the place of all behind the first `keep` messages of the base. */
+export interface TranscriptRewrite extends TranscriptAppend {
+  /** From 0 to the count of the base. */
+  readonly keep: number;
+  /** One word for the log. */
+  readonly reason: string;
+}
+
+/** It is durable, and `head` is the base of the next save. */
+export interface Saved {
+  readonly kind: "saved";
+  readonly head: TranscriptHead;
+  /** Bytes of a damaged end that were cut off the log, after they were kept in the salvage. */
+  readonly salvagedBytes: number;
+  readonly warnings: readonly SidecarWarning[];
+}
+
+/** The same was there already, durably; `head` is the base of the next save. */
+export interface Unchanged {
+  readonly kind: "unchanged";
+  readonly head: TranscriptHead;
+  readonly warnings: readonly SidecarWarning[];
+}
+
+/** Another writer was there first: the transcript is as it was. */
+export interface Conflict {
+  readonly kind: "conflict";
+  readonly conflict: ConflictKind;
+  /** What is on disk. */
+  readonly head: TranscriptHead;
+  /** Where what the writer has is kept; `null` for a `stale_prefix`, which the disk holds already. */
+  readonly copy: TranscriptRef | null;
+}
+
+/** Somebody removed the transcript; it is not made again. */
+export interface ExternallyRemoved {
+  readonly kind: "externally_removed";
+}
+
+export type SaveResult = Saved | Unchanged | Conflict | ExternallyRemoved | Refused;
+
+/** A marker, and what it stands on. */
+export interface BegunTurn {
+  readonly kind: "begun";
+  readonly turn: InFlightTurn;
+  readonly head: TranscriptHead;
+}
+
+export interface ResumedTurn {
+  readonly kind: "resumed";
+  /** What was found; `null` when no turn was in flight. */
+  readonly verdict: InFlightVerdict | null;
+  readonly head: TranscriptHead;
+  readonly salvagedBytes: number;
+}
+
+export type Health =
+  | "healthy"
+  | "stale"
+  | "damaged"
+  | "missing"
+  | "removed"
+  | "newer"
+  | "foreign"
+  | "over_budget";
+
+/** What `verify` found. */
+export interface TranscriptReport {
+  readonly ref: TranscriptRef;
+  /** `stale`: only files beside the log lag behind; the next save sets that right. */
+  readonly health: Health;
+  readonly log: {
+    readonly bytes: number;
+    readonly records: number;
+    readonly damage: readonly LogDamage[];
+    readonly gaps: readonly MessageRange[];
+  };
+  readonly head: TranscriptHead;
+  /** When the last record was written, Unix milliseconds; `null` without one. */
+  readonly savedAtMs: number | null;
+  readonly checkpoint: "current" | "behind" | "missing" | "damaged";
+  /** `ahead`: it knows of a save that the log does not hold. */
+  readonly ledger: "current" | "behind" | "ahead" | "missing" | "unreadable" | "newer";
+  readonly index: "current" | "missing";
+  readonly inFlight: InFlightTurn | null;
+  readonly salvageBytes: number;
+  /** Names of the copies of conflicting continuations. */
+  readonly copies: readonly string[];
+}
+
+export interface Repaired {
+  readonly kind: "repaired";
+  readonly head: TranscriptHead;
+  /** Bytes that went to the salvage. */
+  readonly salvagedBytes: number;
+  /** Messages whose place a note of `ao` has taken. */
+  readonly lostMessages: number;
+  readonly warnings: readonly SidecarWarning[];
+}
+
+/** A ledger of a transcript that somebody removed was removed too: it may be made again. */
+export interface Forgotten {
+  readonly kind: "forgotten";
+}
+
+export type RepairResult = Repaired | Unchanged | Forgotten | Missing | Refused;
+
+/**
+ * Durable transcripts. Each save is whole or not there, and durable when it is acknowledged. One writer at a
+ * time: every call that writes throws `operation_in_progress` with the holder in its details when another does
+ * not let go within 5 s; loads never wait. Every call throws `data_dir_unusable` when the files could not be
+ * read or written; a save has then changed nothing that a load would show, or is complete when it is repeated.
+ */
+export interface TranscriptStore {
+  /** Pure: writes nothing, and gives the same until somebody saves. */
+  load(ref: TranscriptRef, budgets?: Partial<TranscriptBudgets>): Promise<LoadResult>;
+  /** Messages from an index on, read one record at a time; ends at once when there are none. */
+  read(ref: TranscriptRef, first?: number): AsyncIterable<TranscriptMessage>;
+  /** What is on disk, without its messages. Fast while the index is current. */
+  head(
+    ref: TranscriptRef,
+  ): Promise<{ readonly kind: "head"; readonly head: TranscriptHead } | Missing | Refused>;
+  /** The first save, or any: the same as `saveSnapshot`. */
+  save(ref: TranscriptRef, draft: TranscriptAppend): Promise<SaveResult>;
+  /** Adds messages to the end. Never takes any away. */
+  saveSnapshot(ref: TranscriptRef, draft: TranscriptAppend): Promise<SaveResult>;
+  /** Replaces messages; only by who knows all that is there. */
+  saveRewrite(ref: TranscriptRef, draft: TranscriptRewrite): Promise<SaveResult>;
+  /** Likewise, and the log holds nothing else after it. Salvage and copies are not touched. */
+  saveRewriteCompact(ref: TranscriptRef, draft: TranscriptRewrite): Promise<SaveResult>;
+  /** Sets the marker of a turn, in the place of an older one. */
+  beginTurn(
+    ref: TranscriptRef,
+    turn: { readonly id: string; readonly turnId: string; readonly keepsPrompt: boolean },
+  ): Promise<BegunTurn | Refused>;
+  /** Before the last save of a turn: what its transcript will be. False when the marker is another one. */
+  prepareCommit(ref: TranscriptRef, id: string, commitDigest: string): Promise<boolean>;
+  /** False, and nothing changes, when the marker is another one. */
+  clearTurn(ref: TranscriptRef, id: string): Promise<boolean>;
+  /** Ends a turn whose writer died: keeps it when it was saved, else cuts off what there is of it. */
+  resumeTurn(ref: TranscriptRef): Promise<ResumedTurn | Missing | Refused>;
+  /** Reads every file and changes nothing. */
+  verify(ref: TranscriptRef): Promise<TranscriptReport>;
+  /** Sets right what `verify` finds, after it kept in the salvage what is cut off. Idempotent. */
+  repair(ref: TranscriptRef): Promise<RepairResult>;
+  /** The copies of a transcript, by name. */
+  copies(ref: TranscriptRef): Promise<readonly TranscriptRef[]>;
+}
