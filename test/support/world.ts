@@ -1,6 +1,6 @@
 import { type MemoryAgent, memoryAgent } from "../../src/adapters/memory/agent.ts";
-import { type MemoryClock, memoryClock } from "../../src/adapters/memory/clock.ts";
 import { noCheckpoints } from "../../src/adapters/memory/checkpoints.ts";
+import { type MemoryClock, memoryClock } from "../../src/adapters/memory/clock.ts";
 import { type MemoryFiles, memoryFiles } from "../../src/adapters/memory/files.ts";
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
