@@ -83,9 +83,17 @@ function modesCheck(ao: Ao, fix: boolean): Check {
 }
 
 async function storeCheck(invocation: Invocation): Promise<Check> {
-  const ao = await invocation.open("existing");
-  const sessions = ao.deps.store.list().length;
-  return pass("store", `${sessions} sessions, ${ao.deps.store.projects().length} projects`);
+  const name = "store";
+  const { store } = (await invocation.open("reading")).deps;
+  store.verify();
+  const { sessions, unreadable } = store.rows();
+  if (unreadable.length === 0) {
+    return pass(name, `${sessions.length} sessions, ${store.projects().length} projects`);
+  }
+  const named = unreadable.map(({ id, flaw }) => `${id} (${flaw})`).join(", ");
+  const detail = `${unreadable.length} of ${sessions.length + unreadable.length} sessions cannot be read: ${named}`;
+  const fix = "keep the database, and put a backup in its place; the other sessions work on";
+  return { name, status: "fail", detail, fix };
 }
 
 function statsOf(path: string): Stats | undefined {
@@ -120,7 +128,7 @@ function missingFolderCheck(name: string, folder: string): Check {
 /** The socket's folder must be this user's alone: whoever may enter it may type to the agents. */
 async function socketCheck(invocation: Invocation): Promise<Check> {
   const name = "tmux socket";
-  const { socketPath } = await invocation.open("existing");
+  const { socketPath } = await invocation.open("reading");
   const folder = dirname(socketPath);
   const stats = statsOf(folder);
   if (stats === undefined) return missingFolderCheck(name, folder);
@@ -157,9 +165,9 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("data directory", () => directoryCheck(ao, fix)),
     await attempt("permissions", () => modesCheck(ao, fix)),
     await attempt("store", () => storeCheck(invocation)),
-    await attempt("operations", async () => operationsCheck(await invocation.open("existing"))),
+    await attempt("operations", async () => operationsCheck(await invocation.open("reading"))),
     await attempt("tmux socket", () => socketCheck(invocation)),
-    await attempt("orphans", async () => orphansCheck(await invocation.open("existing"))),
+    await attempt("orphans", async () => orphansCheck(await invocation.open("reading"))),
     await attempt("configuration", () => configCheck(ao)),
     ...(await agentChecks(invocation, ao)),
   ];

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { embeddedAgent } from "./adapters/agents/embedded/embedded-agent.ts";
 import { shellAgent } from "./adapters/agents/shell/shell-agent.ts";
-import { findConfigFile } from "./adapters/config/find-config-file.ts";
+import { type ConfigLookup, findConfigFile } from "./adapters/config/find-config-file.ts";
 import {
   type DataDirectory,
   dataDirectory,
@@ -32,13 +32,15 @@ import type { Config } from "./ports/config.ts";
 import type { IdSource } from "./ports/ids.ts";
 import type { Inbox } from "./ports/inbox.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
+import type { SessionStore } from "./ports/session-store.ts";
 import type { Store } from "./ports/store.ts";
 
 /**
  * `create` makes the data directory and the store when they are missing. `existing` makes nothing: a
- * missing store is an empty one. `tools` opens no store at all.
+ * missing store is an empty one. `reading` writes nothing either, so that it also works on a full disk and
+ * where nothing may be written. `tools` opens no store at all.
  */
-export type Access = "create" | "existing" | "tools";
+export type Access = "create" | "existing" | "reading" | "tools";
 
 export interface OpenOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -58,6 +60,8 @@ export interface Ao {
   readonly dataDirectory: DataDirectory;
   /** There is no store yet: what is written here is forgotten. Never so with access `create`. */
   readonly isNew: boolean;
+  /** What is read is as it was when it was opened. Only with access `reading`, where no file may be made. */
+  readonly isSnapshot: boolean;
   /** Where the tmux server of this data directory listens. */
   readonly socketPath: string;
   /** The configuration file that is used; `null` when there is none. @throws AoError config_invalid */
@@ -100,10 +104,10 @@ async function openStore(directory: DataDirectory, access: Access): Promise<Open
   if (access === "tools") return { store: memoryStore(), isNew: true, dataDir: directory.path };
   const dataDir = access === "create" ? directory.prepare() : directory.resolved();
   const { database } = dataLayout(dataDir);
-  const isNew = access === "existing" && !existsSync(database) && !existsSync(`${database}-wal`);
+  const isNew = access !== "create" && !existsSync(database) && !existsSync(`${database}-wal`);
   if (isNew) return { store: memoryStore(), isNew, dataDir };
   const { sqliteStore } = await import("./adapters/sqlite/store.ts");
-  return { store: sqliteStore({ path: database }), isNew, dataDir };
+  return { store: sqliteStore({ path: database, isReadOnly: access === "reading" }), isNew, dataDir };
 }
 
 /** Git is loaded by the first call that needs it: a list needs none. */
@@ -129,7 +133,9 @@ function lazyGit(
       discard: async (ref, plan) => (await worktrees()).discard(ref, plan),
       planRestore: async (spec) => (await worktrees()).planRestore(spec),
       restore: async (spec) => (await worktrees()).restore(spec),
-      inspect: async (ref) => (await worktrees()).inspect(ref),
+      inspect: async (ref, seen) => (await worktrees()).inspect(ref, seen),
+      survey: async (ref, seen) => (await worktrees()).survey(ref, seen),
+      users: async () => (await worktrees()).users(),
       destroy: async (ref, onBranch) => (await worktrees()).destroy(ref, onBranch),
       undoCreate: async (ref, created) => (await worktrees()).undoCreate(ref, created),
       marked: async () => (await worktrees()).marked(),
@@ -160,7 +166,23 @@ function socketFor(stores: Store, digest: string, env: Environment): string {
   return rememberedSocket(stores, chosen);
 }
 
+type Lookup = Omit<ConfigLookup, "recordedPath">;
+
+/** A person's word on ignored files, read when there are any to judge. */
+function lazyRules(
+  lookup: Lookup,
+  store: SessionStore,
+  repositories: () => SessionDeps["repositories"],
+): NonNullable<GitWorktreesOptions["ignoredRule"]> {
+  const repositoryOf = async (folder: string) => (await repositories().find(folder))?.path;
+  return async (owner) => {
+    const { ignoredRuleOf } = await import("./adapters/config/ignored-rules.ts");
+    return ignoredRuleOf({ lookup, store, repositoryOf }, owner);
+  };
+}
+
 interface Parts extends OpenedStore {
+  readonly lookup: Lookup;
   readonly env: Environment;
   readonly ids: IdSource;
   readonly socketPath: string;
@@ -188,11 +210,13 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     agents.get(event.agent)?.interpret(event)?.submittedText ?? null;
   const self = { process: await ownIdentity(processes), command };
   const lockOptions = { dir: layout.locks, self, processes };
+  const git: ReturnType<typeof lazyGit> = lazyGit({
+    ...{ env, processes, lockOptions },
+    ...{ managedRoot: layout.worktreesRoot, trashDir: layout.trash },
+    ignoredRule: lazyRules(parts.lookup, store.sessions, () => git.repositories),
+  });
   return {
-    ...lazyGit({
-      ...{ env, processes, lockOptions },
-      ...{ managedRoot: layout.worktreesRoot, trashDir: layout.trash },
-    }),
+    ...git,
     store: store.sessions,
     operations: store.operations,
     changes: store.changes,
@@ -228,12 +252,12 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
   const opened = await openStore(directory, access);
   const ids = systemIds();
   const socketPath = socketFor(opened.store, ids.digest(opened.dataDir), env);
-  const deps = await sessionDeps({ ...opened, env, ids, socketPath, command });
   const lookup = {
     ...{ explicitPath: configPath, recordedPath: undefined, env, cwd },
     home: homeDirectory(env),
     uid: process.getuid?.(),
   };
+  const deps = await sessionDeps({ ...opened, env, ids, socketPath, command, lookup });
   if (configPath !== undefined) findConfigFile(lookup);
   const repositoryOf = async (folder: string) => (await deps.repositories.find(folder))?.path;
   return {
@@ -241,6 +265,7 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     cwd,
     dataDirectory: directory,
     isNew: opened.isNew,
+    isSnapshot: opened.store.isSnapshot,
     socketPath,
     configPath: () => findConfigFile(lookup) ?? null,
     async config(recordedPath) {

@@ -51,7 +51,7 @@ function canDo({ capabilities }: AgentRow): string {
 }
 
 async function agents(invocation: Invocation): Promise<undefined> {
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const path = invocation.io.env["PATH"] ?? "";
   const defaultAgent = await defaultAgentOf(ao);
   const known = [...ao.deps.agents.values()];

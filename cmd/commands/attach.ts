@@ -36,7 +36,7 @@ export async function attachTo(invocation: Invocation, ao: Ao, id: SessionId): P
 
 async function attach(invocation: Invocation, name: string): Promise<undefined> {
   invocation.hold();
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   await attachTo(invocation, ao, resolveSessionId(ao.deps, name));
   return undefined;
 }

@@ -35,9 +35,9 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   refuseTogether([flags.project !== undefined, "--project"], [flags.allProjects, "--all-projects"]);
   const olderThanMs = flags.olderThan === undefined ? null : durationFlag("--older-than", flags.olderThan);
   invocation.hold();
-  const ao = await invocation.open("existing");
-  const projectId = await scopeOf(ao, flags);
   const { dryRun } = flags;
+  const ao = await invocation.open(dryRun ? "reading" : "existing");
+  const projectId = await scopeOf(ao, flags);
   const onStep = invocation.progress.step;
   const isStopped = invocation.isInterrupted;
   const result = await cleanupSessions(ao.deps, { projectId, dryRun, olderThanMs, onStep, isStopped });

@@ -14,7 +14,7 @@ function isWanted(which: "live" | "terminated" | "all", isOver: boolean): boolea
 
 /** Ids and names out of the store; what is stored is near enough while somebody types. */
 async function liveCandidates(invocation: Invocation, subject: LiveSubject): Promise<readonly Candidate[]> {
-  const { deps } = await invocation.open("existing");
+  const { deps } = await invocation.open("reading");
   switch (subject.kind) {
     case "project":
       return deps.store.projects().map(({ id, name }) => ({ value: id, description: name }));
@@ -22,8 +22,8 @@ async function liveCandidates(invocation: Invocation, subject: LiveSubject): Pro
       return [...deps.agents.keys()].map((value) => ({ value, description: "" }));
     case "session":
       return deps.store
-        .list()
-        .filter(({ lifecycle }) => isWanted(subject.which, isTerminal(lifecycle)))
+        .rows()
+        .sessions.filter(({ lifecycle }) => isWanted(subject.which, isTerminal(lifecycle)))
         .map((record) => ({
           value: record.id,
           description: `${deriveStatus(record.lifecycle)} ${record.metadata.title ?? record.metadata.branch}`,

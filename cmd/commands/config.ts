@@ -47,7 +47,7 @@ async function projectHere(ao: Ao, config: Config, flag: string | undefined): Pr
 }
 
 async function show(invocation: Invocation, flags: { readonly project?: string }): Promise<undefined> {
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const config = await ao.config();
   const project = await projectHere(ao, config, flags.project);
   const values: readonly Row[] = [

@@ -9,7 +9,7 @@ import type { Invocation } from "../invocation.ts";
 
 const PAGE = 500;
 const FOLLOW_EVERY_MS = 200;
-/** How often to look for a store that nobody has made yet. */
+/** How often to open a store anew that nobody has made yet, or that could only be copied. */
 const STORE_EVERY_MS = 1000;
 
 interface EventsFlags {
@@ -42,28 +42,23 @@ function printAfter({ deps }: Ao, { io }: Invocation, sequence: number): number 
   return last;
 }
 
-/** The store, waited for if need be; `undefined` once nobody reads any more. */
-async function openStored(invocation: Invocation): Promise<Ao | undefined> {
-  while (invocation.io.stdout.writable) {
-    const ao = await invocation.open("existing");
-    if (!ao.isNew) return ao;
-    await ao.deps.clock.sleep(STORE_EVERY_MS);
-  }
-  return undefined;
-}
-
 async function follow(invocation: Invocation, after: number): Promise<void> {
-  const ao = await openStored(invocation);
-  for (let last = after; ao !== undefined && invocation.io.stdout.writable; ) {
-    last = printAfter(ao, invocation, last);
-    await ao.deps.clock.sleep(FOLLOW_EVERY_MS);
+  let last = after;
+  while (invocation.io.stdout.writable) {
+    const ao = await invocation.open("reading");
+    const isWatched = !ao.isNew && !ao.isSnapshot;
+    do {
+      last = printAfter(ao, invocation, last);
+      await ao.deps.clock.sleep(isWatched ? FOLLOW_EVERY_MS : STORE_EVERY_MS);
+    } while (isWatched && invocation.io.stdout.writable);
+    ao.close();
   }
 }
 
 async function events(invocation: Invocation, flags: EventsFlags): Promise<undefined> {
   const after = sequenceFlag(flags.after);
   if (flags.follow) await follow(invocation, after);
-  else printAfter(await invocation.open("existing"), invocation, after);
+  else printAfter(await invocation.open("reading"), invocation, after);
   return undefined;
 }
 

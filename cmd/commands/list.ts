@@ -25,9 +25,9 @@ function noteWhatIsMissing(invocation: Invocation, shown: number, hidden: number
 }
 
 async function list(invocation: Invocation, flags: ListFlags): Promise<undefined> {
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const projectId = await projectFilter(ao, flags.project);
-  const { sessions, observedAtMs, lookFailures } = await listSessions(ao.deps, {
+  const { sessions, unreadable, observedAtMs, lookFailures } = await listSessions(ao.deps, {
     projectId,
     stored: flags.stored,
   });
@@ -38,7 +38,11 @@ async function list(invocation: Invocation, flags: ListFlags): Promise<undefined
   await invocation.print(
     {
       data: shown.map((record) => sessionJson(ao, record)),
-      meta: { hiddenTerminatedCount: hidden, observedAt: isoTime(observedAtMs) },
+      meta: {
+        hiddenTerminatedCount: hidden,
+        observedAt: isoTime(observedAtMs),
+        unreadable: unreadable.map(({ id, flaw }) => ({ id, why: flaw })),
+      },
     },
     () =>
       shown.length === 0
@@ -50,8 +54,11 @@ async function list(invocation: Invocation, flags: ListFlags): Promise<undefined
             width: invocation.io.stdout.columns,
           }),
   );
+  for (const { id, flaw } of unreadable) {
+    invocation.warn(`session ${id} is not shown: its row in the store cannot be read (${flaw})`);
+  }
   for (const failure of lookFailures) invocation.warn(`could not look at some sessions: ${failure}`);
-  noteWhatIsMissing(invocation, shown.length, hidden);
+  noteWhatIsMissing(invocation, shown.length + unreadable.length, hidden);
   return undefined;
 }
 

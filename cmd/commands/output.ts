@@ -57,7 +57,7 @@ async function follow(following: Following): Promise<void> {
 async function output(invocation: Invocation, name: string, flags: OutputFlags): Promise<undefined> {
   refuseTogether([flags.follow, "--follow"], [invocation.json, "--json"]);
   const count = countFlag("--lines", flags.lines, MAX_LINES);
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const id = resolveSessionId(ao.deps, name);
   if (flags.follow) {
     const { stdout } = invocation.io;

@@ -52,7 +52,7 @@ async function add(invocation: Invocation, path: string, flags: AddFlags): Promi
 }
 
 async function list(invocation: Invocation): Promise<undefined> {
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const projects = listProjects(ao.deps);
   await invocation.print({ data: projects.map(projectJson) }, () =>
     projects.length === 0
@@ -69,7 +69,7 @@ async function list(invocation: Invocation): Promise<undefined> {
 }
 
 async function show(invocation: Invocation, name: string): Promise<undefined> {
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const id = parseProjectId(name);
   const project = id && ao.deps.store.project(id);
   if (!project) {

@@ -66,7 +66,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
 }
 
 async function show(invocation: Invocation, name: string, flags: { readonly stored: boolean }) {
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const record = await getSession(ao.deps, resolveSessionId(ao.deps, name), flags);
   const { operations } = ao.deps.operations.ofSession(record.id, MAX_OPERATIONS);
   const session: Shown = {

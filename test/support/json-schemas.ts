@@ -75,7 +75,11 @@ export const sessionSchema = z.strictObject({
 
 export const listSchema = z.strictObject({
   data: z.array(sessionSchema),
-  meta: z.strictObject({ hiddenTerminatedCount: z.int().nonnegative(), observedAt: time.nullable() }),
+  meta: z.strictObject({
+    hiddenTerminatedCount: z.int().nonnegative(),
+    observedAt: time.nullable(),
+    unreadable: z.array(z.strictObject({ id: text, why: text })),
+  }),
 });
 
 const operationSchema = z.strictObject({

@@ -31,6 +31,7 @@ function openedOn(world: World, warnings: readonly string[], isNew: boolean): Ao
     cwd: "/repo/app",
     dataDirectory: dataDirectory({ AO_DATA_DIR: "/nowhere" }, "/"),
     isNew,
+    isSnapshot: false,
     socketPath: "/nowhere/tmux",
     configPath: () => null,
     config: async () => config,

@@ -27,14 +27,13 @@ function hasPlace(socketPath: string): boolean {
   }
 }
 
-/** An operation that is under way may have started an agent of which no session tells yet. */
+/** An operation that is under way may have started an agent of which no session tells, nor one that is unreadable. */
 function mayBeUsed({ sessions, operations }: Stores, socketPath: string): boolean {
   const { operations: known, unreadable } = operations.unfinished();
-  if (known.length + unreadable.length > 0) return true;
-  return sessions
-    .list()
-    .some(
-      ({ lifecycle, metadata }) =>
-        !isTerminal(lifecycle) && (metadata.runtime?.socketPath ?? socketPath) === socketPath,
-    );
+  const { sessions: rows, unreadable: unknown } = sessions.rows();
+  if (known.length + unreadable.length + unknown.length > 0) return true;
+  return rows.some(
+    ({ lifecycle, metadata }) =>
+      !isTerminal(lifecycle) && (metadata.runtime?.socketPath ?? socketPath) === socketPath,
+  );
 }

@@ -25,6 +25,14 @@ export function storeCorrupt(
   });
 }
 
+/** A row cannot be read; those beside it can. `what` is a clause that names it. */
+export function rowUnreadable(path: string, what: string): AoError {
+  return new AoError("store_corrupt", `the database ${path} ${what}`, {
+    hint: "the row is left as it is, and the others work on; a backup of the database may have it whole",
+    details: { path },
+  });
+}
+
 /** The database at `path` has a schema that only a later `ao` knows. */
 export function storeNewer(path: string, version: number): AoError {
   return new AoError("store_newer", `the database ${path} was written by a newer ao (schema ${version})`, {

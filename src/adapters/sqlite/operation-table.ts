@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { Operation } from "../../domain/operation.ts";
 import type { OperationRows, OperationStore, UnreadableOperation } from "../../ports/operation-store.ts";
-import { storeCorrupt } from "./errors.ts";
+import { rowUnreadable } from "./errors.ts";
 import {
   type OperationRow,
   operationRow,
@@ -51,7 +51,7 @@ function readOne(path: string, rows: readonly StoredOperationRow[]): Operation |
   const { operations, unreadable } = readAll(rows);
   const [flawed] = unreadable;
   if (flawed === undefined) return operations[0];
-  throw storeCorrupt(path, `has an unreadable operation: ${flawed.id} (${flawed.flaw})`);
+  throw rowUnreadable(path, `has an unreadable operation: ${flawed.id} (${flawed.flaw})`);
 }
 
 /** The rows of the operation ledger. */

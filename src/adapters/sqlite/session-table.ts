@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 import type { ProjectId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionRows, SessionStore, UnreadableSession } from "../../ports/session-store.ts";
-import { storeCorrupt } from "./errors.ts";
+import { rowUnreadable } from "./errors.ts";
 import { parseSessionRow, type SessionRow, type StoredSessionRow, sessionRow } from "./session-row.ts";
 
 const COLUMNS = [
@@ -41,7 +41,7 @@ function readAll(path: string, rows: readonly StoredSessionRow[]): readonly Sess
   const { sessions, unreadable } = readRows(rows);
   if (unreadable.length === 0) return sessions;
   const named = unreadable.slice(0, MAX_NAMED_ROWS).map(({ id, flaw }) => `${id} (${flaw})`);
-  throw storeCorrupt(path, `has ${unreadable.length} unreadable session rows: ${named.join(", ")}`);
+  throw rowUnreadable(path, `has ${unreadable.length} unreadable session rows: ${named.join(", ")}`);
 }
 
 function readOne(path: string, row: StoredSessionRow | undefined): SessionRecord | undefined {
@@ -49,7 +49,7 @@ function readOne(path: string, row: StoredSessionRow | undefined): SessionRecord
   const parsed = parseSessionRow(row);
   if (parsed.kind === "session") return parsed.record;
   const { id, flaw } = parsed.row;
-  throw storeCorrupt(path, `has an unreadable session: ${id} (${flaw})`);
+  throw rowUnreadable(path, `has an unreadable session: ${id} (${flaw})`);
 }
 
 /** Sessions and their numbers. */

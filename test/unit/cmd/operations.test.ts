@@ -204,7 +204,7 @@ describe("doctor", () => {
     const world = aWorld();
     await world.spawn();
     expect(await checkOf(world, "orphans")).toMatchObject({ status: "pass", detail: "none" });
-    const forgotten = { ...world.deps.store, list: () => [] };
+    const forgotten = { ...world.deps.store, rows: () => ({ sessions: [], unreadable: [] }) };
     const deps = { ...world.deps, store: forgotten };
     expect(await checkOf({ ...world, deps }, "orphans")).toMatchObject({
       status: "warn",

@@ -1,0 +1,158 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { AO, type Ao, aoSandbox, type Result } from "../support/ao.ts";
+import {
+  cleanupSchema,
+  doctorSchema,
+  errorSchema,
+  listSchema,
+  projectListSchema,
+} from "../support/json-schemas.ts";
+
+const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
+const IS_ROOT = process.getuid?.() === 0;
+
+/** Runs a command that must succeed. */
+function must(...argv: readonly string[]): void {
+  const [program = "", ...args] = argv;
+  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${argv.join(" ")}: ${stderr}`);
+}
+
+/** From now on nothing can be written below the data directory: by its file system, or by its modes. */
+function makeReadOnly({ dataDir }: Ao): void {
+  if (IS_ROOT) {
+    must("mount", "--bind", dataDir, dataDir);
+    onTestFinished(() => void spawnSync("umount", ["-l", dataDir]));
+    must("mount", "-o", "remount,bind,ro", dataDir);
+    return;
+  }
+  must("find", dataDir, "-type", "d", "-exec", "chmod", "500", "{}", "+");
+  onTestFinished(() => void spawnSync("chmod", ["-R", "u+w", dataDir]));
+  must("find", dataDir, "-maxdepth", "1", "-type", "f", "-exec", "chmod", "400", "{}", "+");
+}
+
+/** Puts the data directory, which is not there yet, on a small disk of its own. */
+function mountSmallDisk({ dataDir }: Ao): void {
+  mkdirSync(dataDir, { mode: 0o700 });
+  must("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", dataDir);
+  onTestFinished(() => void spawnSync("umount", ["-l", dataDir]));
+}
+
+function fill(path: string): void {
+  const file = openSync(path, "w");
+  for (const size of [65_536, 4096, 512, 1]) {
+    try {
+      for (;;) writeSync(file, Buffer.alloc(size));
+    } catch {
+      // Full to this size.
+    }
+  }
+  closeSync(file);
+}
+
+/** Where no disk can be mounted, no file may grow. */
+function runWithoutGrowth(ao: Ao, argv: readonly string[], cwd: string): Result {
+  const shell = ["-c", 'trap "" XFSZ; ulimit -f 0; exec "$0" "$@"', process.execPath, AO, ...argv];
+  const { status, stdout, stderr } = spawnSync("/bin/sh", shell, { cwd, env: ao.env, encoding: "utf8" });
+  return { exitCode: status, stdout, stderr };
+}
+
+/** What every command that only shows says of a sandbox with session shop-1 at work. */
+async function expectShown(run: (argv: readonly string[]) => Promise<Result>): Promise<void> {
+  const ok = async (...argv: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await run(argv);
+    expect({ argv, exitCode, stderr }).toEqual({ argv, exitCode: 0, stderr: "" });
+    return stdout;
+  };
+  const { data } = listSchema.parse(JSON.parse(await ok("list", "--json")));
+  expect(data).toMatchObject([{ id: "shop-1", status: "working" }]);
+  expect(JSON.parse(await ok("show", "shop-1", "--json"))).toMatchObject({ id: "shop-1" });
+  expect(await ok("output", "shop-1", "--json")).toContain("lines");
+  expect(await ok("events")).toContain('"session.created"');
+  expect(await ok("__complete", "--", "kill", "")).toMatch(/^shop-1\t/);
+  const { data: projects } = projectListSchema.parse(JSON.parse(await ok("project", "list", "--json")));
+  expect(projects).toMatchObject([{ id: "shop" }]);
+  await ok("project", "show", "shop", "--json");
+  await ok("agents", "--json");
+  await ok("config", "show", "--json");
+  expect(cleanupSchema.parse(JSON.parse(await ok("cleanup", "--dry-run", "--json"))).errors).toEqual([]);
+}
+
+/** That its checks of what is stored pass. */
+async function expectSound(run: (argv: readonly string[]) => Promise<Result>): Promise<void> {
+  const doctor = doctorSchema.parse(JSON.parse((await run(["doctor", "--json"])).stdout));
+  for (const name of ["store", "operations", "tmux socket", "orphans"]) {
+    expect(doctor.checks).toContainEqual(expect.objectContaining({ name, status: "pass" }));
+  }
+}
+
+describe("what only shows", () => {
+  test("works where nothing may be written, and what changes something says so", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    await ao.spawn(cwd, SLEEP);
+    makeReadOnly(ao);
+    await expectShown((argv) => ao.run(argv, { cwd }));
+    await expectSound((argv) => ao.run(argv, { cwd }));
+    expect(await ao.error(["kill", "shop-1"], { cwd })).toMatchObject({
+      exitCode: 5,
+      code: "data_dir_unusable",
+    });
+  });
+
+  test("works on a full disk, and what changes something says so", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    if (IS_ROOT) mountSmallDisk(ao);
+    await ao.spawn(cwd, SLEEP);
+    if (IS_ROOT) fill(join(ao.dataDir, "filler"));
+    const run = (argv: readonly string[]) =>
+      IS_ROOT ? ao.run(argv, { cwd }) : Promise.resolve(runWithoutGrowth(ao, argv, cwd));
+    await expectShown(run);
+    // A limit of the size of files ends a program that has started another one (signal-exit 4, by SIGXFSZ).
+    if (IS_ROOT) await expectSound(run);
+    const { exitCode, stderr } = await run(["kill", "shop-1", "--json"]);
+    expect({ exitCode, code: errorSchema.parse(JSON.parse(stderr)).error.code }).toEqual({
+      exitCode: 5,
+      code: "data_dir_unusable",
+    });
+  });
+
+  test("leaves the database byte for byte as it is", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    await ao.spawn(cwd, SLEEP);
+    const database = join(ao.dataDir, "ao.db");
+    const before = readFileSync(database);
+    await expectShown((argv) => ao.run(argv, { cwd }));
+    expect(readFileSync(database)).toEqual(before);
+  });
+});
+
+describe("a database that is damaged where no list looks", () => {
+  test("fails the doctor, and ends what removes or brings back before it does anything", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    await ao.spawn(cwd, SLEEP);
+    await ao.run(["kill", "shop-1", "--keep-worktree"]);
+    const database = join(ao.dataDir, "ao.db");
+    const bytes = readFileSync(database);
+    const at = Math.floor(bytes.lastIndexOf("session.changed") / 4096);
+    writeFileSync(database, bytes.fill(0x5a, at * 4096, at * 4096 + 200));
+    expect((await ao.run(["list"])).exitCode).toBe(0);
+    const { stdout, exitCode } = await ao.run(["doctor", "--json"]);
+    expect(exitCode).toBe(1);
+    expect(doctorSchema.parse(JSON.parse(stdout)).checks).toContainEqual(
+      expect.objectContaining({ name: "store", status: "fail", detail: expect.stringContaining("damaged") }),
+    );
+    for (const argv of [["cleanup"], ["cleanup", "--dry-run"], ["reconcile"], ["restore", "shop-1"]]) {
+      expect(await ao.error(argv, { cwd })).toMatchObject({ exitCode: 5, code: "store_corrupt" });
+    }
+    expect(readFileSync(join(ao.dataDir, "worktrees", "shop", "shop-1", "README.md"), "utf8")).toBe(
+      "hello\n",
+    );
+  });
+});
