@@ -60,7 +60,18 @@ function lines(value: unknown): readonly string[] {
 
 function lineOf(item: unknown): string {
   if (typeof item !== "object" || item === null) return String(item);
-  const { detail, message, key, line, id } = item as Readonly<Record<string, unknown>>;
+  const {
+    detail,
+    message,
+    key,
+    line,
+    id,
+    what,
+    where: place,
+    why,
+  } = item as Readonly<Record<string, unknown>>;
+  if (what !== undefined && place !== undefined)
+    return `${what} ${place}${why === undefined ? "" : `: ${why}`}`;
   const where = key === undefined ? id : `line ${line}: ${key}`;
   const text = String(detail ?? message ?? JSON.stringify(item));
   return where === undefined ? text : `${where} ${text}`;

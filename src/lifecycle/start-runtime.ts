@@ -1,8 +1,9 @@
 import { isAoError } from "../domain/errors.ts";
 import type { RuntimeSpec, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
+import type { Leftover } from "./leftover.ts";
 import { crossing } from "./operations/crossing.ts";
-import type { Leftover, UndoStep } from "./undo.ts";
+import type { UndoStep } from "./undo.ts";
 
 /**
  * Starts the agent. When that fails and leaves something (`details.left`) an agent may live: then a step is
@@ -27,7 +28,7 @@ function stepsLeftBy(error: unknown, it: Pick<UndoStep, "what" | "where">): read
   const left = isAoError(error) ? error.details["left"] : undefined;
   if (!Array.isArray(left) || left.length === 0) return [];
   const parts = left.map((item: unknown) => (isLeftover(item) ? item : { ...it, why: String(item) }));
-  return [{ ...it, parts, guardsEarlier: true, run: () => Promise.reject(error) }];
+  return [{ ...it, parts: () => parts, guardsEarlier: true, run: () => Promise.reject(error) }];
 }
 
 function isLeftover(item: unknown): item is Leftover {

@@ -1,14 +1,19 @@
 import { dataLayout } from "../domain/data-layout.ts";
-import { errorMessage } from "../domain/errors.ts";
+import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
-import type { CreatedWorkspace, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
+import type { CreatedWorkspace, KeptBranch, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { launchDir } from "./launch-agent.ts";
+import type { Leftover } from "./leftover.ts";
 import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { removeLaunch } from "./teardown.ts";
 import type { UndoStep } from "./undo.ts";
+import { describeRefusal } from "./workspace-refusal.ts";
+
+/** Digits of a commit that name it in any repository that a person works in. */
+const SHORT = 12;
 
 type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary" | "files" | "dataDir">;
 
@@ -21,27 +26,59 @@ interface UndoneWorkspace {
 /**
  * Takes a worktree back that this command made, and its branch; a row that is there learns of it. With it goes
  * what its agent wrote of a new conversation, as far as that lies in the data directory. A worktree that holds
- * work stays, and so does the conversation of who did that.
+ * work stays, and so does the conversation of who did that; so does a branch with commits of its agent.
  */
 export function undoWorkspace(
   deps: UndoDeps,
   ref: WorkspaceRef,
   { created, newConversation = null }: UndoneWorkspace,
 ): UndoStep {
+  let kept: readonly Leftover[] = [];
   const undo = () => deps.workspace.undoCreate({ ...ref, path: created.path }, created);
-  const worktree = { what: "worktree", where: created.path };
-  const branch = { what: "branch", where: created.branch };
   return {
-    ...worktree,
-    parts: created.branchCreated ? [worktree, branch] : [worktree],
+    ...{ what: "worktree", where: created.path },
+    parts: (error) => worktreeLeft(ref, created, error),
+    kept: () => kept,
     async run() {
-      await crossing(deps, "undo.workspace", undo);
+      const branches = await crossing(deps, "undo.workspace", undo);
+      kept = branches.map((branch) => branchKept(ref, created, branch));
       if (newConversation !== null) {
         await deps.files.removeTree(conversationFile(deps.dataDir, newConversation));
       }
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
   };
+}
+
+/** A worktree that stays, and the branch that was made for it. What is in it is for a person to judge. */
+function worktreeLeft(ref: WorkspaceRef, created: CreatedWorkspace, error: unknown): readonly Leftover[] {
+  const { path, branch, branchCreated } = created;
+  const why = describeRefusal(error);
+  const look = isAoError(error, "workspace_unsafe_path") ? `ls -la ${quoted(path)}` : statusOf(path);
+  const worktree = { what: "worktree", where: path, why, see: look };
+  if (!branchCreated) return [worktree];
+  return [
+    worktree,
+    { what: "branch", where: branch, why: "it is checked out there", see: log(ref, created, branch) },
+  ];
+}
+
+function branchKept(ref: WorkspaceRef, created: CreatedWorkspace, { branch, commits }: KeptBranch): Leftover {
+  const why = `it holds ${commits === 1 ? "1 commit" : `${commits ?? "some"} commits`} made since`;
+  return { what: "branch", where: branch, why, see: log(ref, created, branch) };
+}
+
+function statusOf(path: string): string {
+  return `git -C ${quoted(path)} status --ignored`;
+}
+
+function log({ repositoryPath }: WorkspaceRef, { baseCommit }: CreatedWorkspace, branch: string): string {
+  return `git -C ${quoted(repositoryPath)} log ${quoted(`${baseCommit.slice(0, SHORT)}..${branch}`)}`;
+}
+
+/** For a POSIX shell, whatever it holds. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Where the embedded agent would keep it; other agents keep theirs elsewhere. */

@@ -1,19 +1,15 @@
 import { AoError, errorMessage, saysUnchanged } from "../domain/errors.ts";
-
-/** Something that an undo could not take away. */
-export interface Leftover {
-  readonly what: string;
-  readonly where: string;
-  readonly why: string;
-}
+import { type Leftover, leftoverAdvice } from "./leftover.ts";
 
 /** How one finished step is taken back. */
 export interface UndoStep {
   /** What stays if it cannot be, for example `worktree`, and where. */
   readonly what: string;
   readonly where: string;
-  /** Told instead of these when there is more than one; `why` when it is not the failure of this undo. */
-  readonly parts?: readonly (Omit<Leftover, "why"> & Partial<Leftover>)[];
+  /** What stays after that failure of `run`; the step itself when absent. */
+  readonly parts?: (error: unknown) => readonly Leftover[];
+  /** What stays on purpose after `run` went well; nothing when absent. */
+  readonly kept?: () => readonly Leftover[];
   /** What was done before stands on this; while it cannot be taken back, that is left alone too. */
   readonly guardsEarlier?: boolean;
   /** `cause` is the failure that made the undo necessary. */
@@ -29,9 +25,9 @@ export interface UndoHooks {
 
 /**
  * Runs `work`, which adds one undo step for each step it finishes. When it throws, the steps are taken
- * back, the last one first, and the same error is thrown; one that could not be taken back is named in
- * `details.left` of an error with the first one's code, or of a teardown_incomplete with that in `details.code`
- * when it is one that promises that nothing was changed.
+ * back, the last one first, and the same error is thrown; what stays is named in `details.left` of an error with
+ * the first one's code, or of a teardown_incomplete with that in `details.code` when it is one that promises that
+ * nothing was changed.
  */
 export async function withUndo<Result>(
   work: (undo: UndoStep[]) => Promise<Result>,
@@ -42,9 +38,9 @@ export async function withUndo<Result>(
     return await work(undo);
   } catch (error) {
     if (mayTakeBack?.(error) === false) throw error;
-    const left = (await takeBack(undo, error)).flatMap(leftoversOf);
-    onTakenBack?.(error, left);
-    throw left.length === 0 ? error : withLeftovers(error, left);
+    const taken = await takeBack(undo, error);
+    onTakenBack?.(error, taken.left);
+    throw taken.left.length === 0 ? error : withLeftovers(error, taken);
   }
 }
 
@@ -54,23 +50,30 @@ export interface FailedStep {
   readonly error: unknown;
 }
 
-/** Takes steps back, the last one first. Returns those that are still there. */
-export async function takeBack(steps: readonly UndoStep[], cause: unknown): Promise<readonly FailedStep[]> {
+export interface TakenBack {
+  readonly failed: readonly FailedStep[];
+  /** Everything that is still there. */
+  readonly left: readonly Leftover[];
+}
+
+/** Takes steps back, the last one first. */
+export async function takeBack(steps: readonly UndoStep[], cause: unknown): Promise<TakenBack> {
   const failed: FailedStep[] = [];
+  const left: Leftover[] = [];
   let guard: UndoStep | null = null;
   for (const step of steps.toReversed()) {
     const failure: FailedStep | null = guard === null ? await failureOf(step, cause) : guardedBy(guard, step);
+    left.push(...(failure === null ? (step.kept?.() ?? []) : leftoversOf(failure)));
     if (failure === null) continue;
     failed.push(failure);
     if (step.guardsEarlier === true) guard = step;
   }
-  return failed;
+  return { failed, left };
 }
 
-/** How a step that is still there is told. */
-export function leftoversOf({ step, error }: FailedStep): readonly Leftover[] {
-  const { what, where, parts = [{ what, where }] } = step;
-  return parts.map((part) => ({ why: errorMessage(error), ...part }));
+function leftoversOf({ step, error }: FailedStep): readonly Leftover[] {
+  const { what, where, parts } = step;
+  return parts?.(error) ?? [{ what, where, why: errorMessage(error) }];
 }
 
 async function failureOf(step: UndoStep, cause: unknown): Promise<FailedStep | null> {
@@ -86,15 +89,15 @@ function guardedBy(guard: UndoStep, step: UndoStep): FailedStep {
   return { step, error: new Error(`${guard.what} is still there`) };
 }
 
-function withLeftovers(error: unknown, left: readonly Leftover[]): AoError {
+function withLeftovers(error: unknown, { failed, left }: TakenBack): AoError {
   const first = error instanceof AoError ? error : new AoError("internal", errorMessage(error));
-  const named = left.map(({ what, where }) => `${what} ${where}`).join(", ");
-  const hint = `left over and to be removed by hand: ${named}`;
+  const { kept, hints } = leftoverAdvice(left);
+  const incomplete = failed.length === 0 ? [] : ["taking it back was incomplete (teardown_incomplete)"];
   const [code, why] = saysUnchanged(first)
     ? (["teardown_incomplete", { code: first.code }] as const)
     : ([first.code, {}] as const);
-  return new AoError(code, `${first.message}; taking it back was incomplete (teardown_incomplete)`, {
-    hint: first.hint === null ? hint : `${first.hint}; ${hint}`,
+  return new AoError(code, [first.message, ...incomplete, ...kept].join("; "), {
+    hint: [...(first.hint === null ? [] : [first.hint]), ...hints].join("; "),
     details: { ...first.details, ...why, left },
     cause: error,
   });

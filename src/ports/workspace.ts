@@ -64,6 +64,13 @@ export interface CreatedWorkspace {
   readonly warnings: readonly string[];
 }
 
+/** A branch that holds what was committed while a workspace stood. */
+export interface KeptBranch {
+  readonly branch: string;
+  /** How many commits it has that the workspace did not begin with; `null` when they could not be counted. */
+  readonly commits: number | null;
+}
+
 /** A folder that is ours or looks like it, or one that an interrupted removal moved aside. */
 export interface MarkedWorkspace {
   /** `path` is where it belongs; `repositoryPath` is empty when nothing tells it. */
@@ -152,10 +159,13 @@ export interface Workspace {
   destroy(ref: WorkspaceRef, onBranch?: OnBranch): Promise<void>;
 
   /**
-   * Takes a `create` back: frees it as `destroy` does, and removes the branch that `create` made while it
-   * still points where it began.
+   * Takes a `create` or a `restore` back: frees it as `destroy` does, and removes the branch that was made while
+   * it still points where it began. Returns the branches that stay with commits that were made in it: the one it
+   * had, and the one that was checked out last.
+   *
+   * @throws AoError as `destroy`; the branches are not touched then.
    */
-  undoCreate(ref: WorkspaceRef, created: CreatedWorkspace): Promise<void>;
+  undoCreate(ref: WorkspaceRef, created: CreatedWorkspace): Promise<readonly KeptBranch[]>;
 
   /**
    * Everything below the managed root and on its way out of it that carries our mark or looks like it, by

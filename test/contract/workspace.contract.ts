@@ -11,6 +11,8 @@ export interface WorkspaceWorld {
   branches(): readonly string[];
   addBranch(name: string): void;
   removeBranch(name: string): void;
+  /** Puts a commit on a branch. */
+  moveBranch(name: string): void;
   exists(path: string): boolean;
   /** Puts something to lose into the workspace. */
   spoil(path: string): void;
@@ -253,10 +255,10 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, exists, branches } = open();
         const before = branches();
         const created = await make(workspace, spec());
-        await workspace.undoCreate(spec(), created);
+        expect(await workspace.undoCreate(spec(), created)).toEqual([]);
         expect(exists(spec().path)).toBe(false);
         expect(branches()).toEqual(before);
-        await expect(workspace.undoCreate(spec(), created)).resolves.toBeUndefined();
+        expect(await workspace.undoCreate(spec(), created)).toEqual([]);
       });
 
       test("leaves a branch that existed before", async () => {
@@ -264,6 +266,37 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         addBranch("feat/1");
         await workspace.undoCreate(spec(), await make(workspace, spec()));
         expect(branches()).toContain("feat/1");
+      });
+
+      test("keeps a branch that was committed to, and names it", async () => {
+        const { workspace, spec, moveBranch, exists, branches } = open();
+        const created = await make(workspace, spec());
+        moveBranch("feat/1");
+        const kept = [{ branch: "feat/1", commits: 1 }];
+        expect(await workspace.undoCreate(spec(), created)).toEqual(kept);
+        expect(exists(spec().path)).toBe(false);
+        expect(branches()).toContain("feat/1");
+        expect(await workspace.undoCreate(spec(), created)).toEqual(kept);
+      });
+
+      test("names the branch that was checked out last when that one was committed to", async () => {
+        const { workspace, spec, moveBranch, switchTo, branches } = open();
+        const created = await make(workspace, spec());
+        switchTo(created.path, "other");
+        moveBranch("other");
+        expect(await workspace.undoCreate(spec(), created)).toEqual([{ branch: "other", commits: 1 }]);
+        expect(branches()).toContain("other");
+        expect(branches()).not.toContain("feat/1");
+      });
+
+      test("names a branch that was there before when it was committed to", async () => {
+        const { workspace, spec, addBranch, moveBranch } = open();
+        addBranch("feat/1");
+        const created = await make(workspace, spec());
+        expect(await workspace.undoCreate(spec(), created)).toEqual([]);
+        const again = await make(workspace, spec());
+        moveBranch("feat/1");
+        expect(await workspace.undoCreate(spec(), again)).toEqual([{ branch: "feat/1", commits: 1 }]);
       });
 
       test("refuses while something would be lost and keeps the branch as well", async () => {

@@ -4,6 +4,7 @@ import type { OperationId } from "../../domain/operation.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type {
   CreatedWorkspace,
+  KeptBranch,
   MarkedWorkspace,
   WorkspacePlan,
   WorkspaceRef,
@@ -97,6 +98,19 @@ export function takeBranchBack(state: WorkspaceState, repositoryPath: string, pl
     (there) => there.repositoryPath === repositoryPath && there.branch === plan.branch,
   );
   if (!plan.branchExists && isOurs && !isUsed) known.delete(plan.branch);
+}
+
+/** What of a workspace's branches stays after its undo; a branch that has moved has one commit more. */
+export function branchesKept(
+  state: WorkspaceState,
+  repositoryPath: string,
+  { made, last }: { readonly made: CreatedWorkspace; readonly last: string | null },
+): readonly KeptBranch[] {
+  const known = branchesOf(state, repositoryPath);
+  const hasMoved = (branch: string) => known.has(branch) && known.get(branch)?.commit !== made.baseCommit;
+  const kept = [...new Set([made.branch, last ?? made.branch])].filter(hasMoved);
+  if (made.branchCreated && !hasMoved(made.branch)) known.delete(made.branch);
+  return kept.map((branch) => ({ branch, commits: 1 }));
 }
 
 /** @throws AoError workspace_unsafe_path */

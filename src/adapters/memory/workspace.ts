@@ -4,6 +4,7 @@ import type { Workspace, WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../.
 import {
   asItStands,
   BASE_COMMIT,
+  branchesKept,
   branchesOf,
   created,
   findings,
@@ -196,8 +197,9 @@ function changes(world: World): Omit<Workspace, Looks> {
 
     async undoCreate(ref, made) {
       enter(world, "undoCreate", ref);
+      const last = state.places.get(ref.path)?.branch ?? null;
       free(state, ref);
-      if (made.branchCreated) branchesOf(state, ref.repositoryPath).delete(made.branch);
+      return branchesKept(state, ref.repositoryPath, { made, last });
     },
 
     async sweepTrash() {

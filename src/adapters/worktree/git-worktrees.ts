@@ -1,6 +1,5 @@
 import type { Locks } from "../../ports/locks.ts";
 import type { Workspace } from "../../ports/workspace.ts";
-import { removeBranch } from "./branch-refs.ts";
 import { createWorktree, planWorktree } from "./create-worktree.ts";
 import { discardWorktree } from "./discard-worktree.ts";
 import { freeWorktree, inspectWhole } from "./free-worktree.ts";
@@ -8,10 +7,10 @@ import { checkGit } from "./git-version.ts";
 import { markedWorktrees } from "./marked-worktrees.ts";
 import { MOUNT_TABLE } from "./mounts.ts";
 import { type Context, locate } from "./place.ts";
-import { openRepository } from "./repository.ts";
 import { planRestore, restoreWorktree } from "./restore-worktree.ts";
 import { type GitOptions, gitRunner } from "./run-git.ts";
 import { sweepTrash, trashOf } from "./trash.ts";
+import { undoCreate } from "./undo-create.ts";
 
 export interface GitWorktreesOptions extends GitOptions {
   /** Folder of all worktrees; made when needed. Nothing outside it is ever written to or removed. */
@@ -49,11 +48,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     restore: (spec) => restoreWorktree(context, spec),
     inspect: async (ref) => inspectWhole(context, (await locate(context, ref)).place),
     destroy: (ref, onBranch) => freeWorktree(context, ref, onBranch),
-    async undoCreate(ref, { branch, branchCreated, baseCommit }) {
-      await freeWorktree(context, ref);
-      if (!branchCreated) return;
-      await removeBranch(git, await openRepository(git, ref.repositoryPath), branch, baseCommit);
-    },
+    undoCreate: (ref, created) => undoCreate(context, ref, created),
     marked: () => markedWorktrees(context),
     sweepTrash: () => sweepTrash(context.trash),
   };

@@ -2,7 +2,8 @@ import { jsonMembers, toJson } from "../../domain/canonical-json.ts";
 import { errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
-import { type Leftover, type UndoStep, withUndo } from "../undo.ts";
+import type { Leftover } from "../leftover.ts";
+import { type UndoStep, withUndo } from "../undo.ts";
 import { operationLedger } from "./ledger.ts";
 import { requireOperation } from "./write-operation.ts";
 

@@ -2,9 +2,10 @@ import { toJson } from "../../domain/canonical-json.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
+import type { Leftover } from "../leftover.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
-import { type FailedStep, leftoversOf, takeBack, type UndoStep } from "../undo.ts";
+import { takeBack, type UndoStep } from "../undo.ts";
 import { isRefusal } from "../workspace-refusal.ts";
 
 /**
@@ -18,22 +19,22 @@ export async function takeBackLeft(
   steps: readonly UndoStep[],
 ): Promise<void> {
   const cause = new AoError("interrupted", `${held.kind} was broken off`);
-  const failed = await takeBack(steps, cause);
+  const { failed, left } = await takeBack(steps, cause);
   const passing = failed.find(({ error }) => !isRefusal(error));
   if (passing !== undefined) throw passing.error;
-  await failUndone(deps, held, failed);
+  await failUndone(deps, held, left);
 }
 
-/** Ends an operation of which nothing is left but what holds work. */
+/** Ends an operation of which nothing but `left`, which holds work, is left. */
 export async function failUndone(
   deps: SessionDeps,
   held: LeasedOperation,
-  failed: readonly FailedStep[],
+  left: readonly Leftover[],
 ): Promise<void> {
   const error = {
     code: "interrupted",
     message: "its process ended before it was done, and it was taken back",
   };
-  const result = failed.length === 0 ? null : { left: failed.flatMap(leftoversOf).map(toJson) };
+  const result = left.length === 0 ? null : { left: left.map(toJson) };
   await crossing(deps, `${held.kind}.fail`, () => operationLedger(deps).fail(held, { error, result }));
 }

@@ -299,11 +299,13 @@ describe("a spawn that cannot be taken back", () => {
       cause: boom,
     });
     expect(error.message).toContain("the store is locked");
-    expect(error.message).toContain("teardown_incomplete");
-    expect(error.hint).toContain(PATH);
-    expect(error.details["left"]).toEqual([
-      { what: "worktree", where: PATH, why: expect.stringContaining("holds work") },
-      { what: "branch", where: "feat/42", why: expect.stringContaining("holds work") },
+    expect(error.message).toContain(`kept for the work in it: worktree ${PATH}, branch feat/42`);
+    expect(error.hint).toBe(
+      `try again; see what was done: git -C '${PATH}' status --ignored; git -C '/repo/app' log '000000000000..feat/42'`,
+    );
+    expect(error.details["left"]).toMatchObject([
+      { what: "worktree", where: PATH, why: "1 untracked file" },
+      { what: "branch", where: "feat/42", why: "it is checked out there" },
     ]);
     expect(world.workspace.exists(PATH)).toBe(true);
   });

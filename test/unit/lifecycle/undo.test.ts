@@ -48,7 +48,7 @@ describe("work with undo", () => {
     expect(error).toMatchObject({
       code: "git_failed",
       message: expect.stringMatching(/^boom; .*teardown_incomplete/),
-      hint: "look; left over and to be removed by hand: two /two",
+      hint: "look; left over, to be looked at and removed by hand: two /two",
       details: { output: "x", left: [{ what: "two", where: "/two", why: "in use" }] },
       cause: boom,
     });
@@ -71,13 +71,35 @@ describe("work with undo", () => {
 
   test("names each part of a step that stays", async () => {
     const parts = [
-      { what: "worktree", where: "/w" },
+      { what: "worktree", where: "/w", why: "in use" },
       { what: "agent", where: "7", why: "it lives" },
     ];
-    const stays = aStep("one", [], { parts, run: () => Promise.reject(new Error("in use")) });
+    const stays = aStep("one", [], { parts: () => parts, run: () => Promise.reject(new Error("in use")) });
     expect(await failing([stays])).toMatchObject({
-      hint: "look; left over and to be removed by hand: worktree /w, agent 7",
-      details: { left: [{ what: "worktree", where: "/w", why: "in use" }, parts[1]] },
+      hint: "look; left over, to be looked at and removed by hand: worktree /w, agent 7",
+      details: { left: parts },
+    });
+  });
+
+  test("names what holds work with the way to see it, and never says to remove that", async () => {
+    const kept = () => [
+      { what: "branch", where: "feat/1", why: "it holds 1 commit", see: "git log" },
+      { what: "worktree", where: "/w", why: "1 untracked file", see: "git status" },
+    ];
+    const error = await failing([aStep("one", [], { kept })]);
+    expect(error).toMatchObject({
+      code: "git_failed",
+      message: "boom; kept for the work in it: branch feat/1, worktree /w",
+      hint: "look; see what was done: git log; git status",
+      details: { left: kept() },
+    });
+    const stays = aStep("two", [], { run: () => Promise.reject(new Error("in use")) });
+    const mixed = await failing([aStep("one", [], { kept }), stays]);
+    expect(mixed).toMatchObject({
+      message: expect.stringMatching(
+        /teardown_incomplete\); kept for the work in it: branch feat\/1, worktree \/w$/,
+      ),
+      hint: "look; left over, to be looked at and removed by hand: two /two; see what was done: git log; git status",
     });
   });
 

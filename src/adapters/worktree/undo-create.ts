@@ -1,0 +1,35 @@
+import type { CreatedWorkspace, KeptBranch, WorkspaceRef } from "../../ports/workspace.ts";
+import { findLocalBranch, removeBranch } from "./branch-refs.ts";
+import { freeWorktree } from "./free-worktree.ts";
+import type { Context } from "./place.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import { type Git, inDirectory } from "./run-git.ts";
+
+/** As `Workspace.undoCreate` says. Idempotent; the branch that was checked out is known the first time only. */
+export async function undoCreate(
+  context: Context,
+  ref: WorkspaceRef,
+  { branch, branchCreated, baseCommit }: CreatedWorkspace,
+): Promise<readonly KeptBranch[]> {
+  const { git } = context;
+  const branches = new Set([branch]);
+  await freeWorktree(context, ref, (last) => void branches.add(last));
+  const repository = await openRepository(git, ref.repositoryPath);
+  if (branchCreated) await removeBranch(git, repository, branch, baseCommit);
+  const kept = await Promise.all([...branches].map((one) => moved(git, repository, { one, baseCommit })));
+  return kept.filter((one) => one !== undefined);
+}
+
+/** The branch when it does not point where the worktree began; `undefined` when it does, or is gone. */
+async function moved(
+  git: Git,
+  repository: Repository,
+  { one, baseCommit }: { readonly one: string; readonly baseCommit: string },
+): Promise<KeptBranch | undefined> {
+  const found = await findLocalBranch(git, repository, one);
+  if (found === undefined || found.commit === baseCommit) return undefined;
+  const ask = ["rev-list", "--count", found.commit, `^${baseCommit}`, "--"];
+  const { exitCode, stdout } = await git.read(inDirectory(repository.path), ask);
+  const isCount = exitCode === 0 && /^\d+\n$/.test(stdout);
+  return { branch: one, commits: isCount ? Number(stdout) : null };
+}
