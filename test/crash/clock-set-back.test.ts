@@ -39,12 +39,9 @@ function rowOf({ ao, neighbour }: Place, wanted = neighbour): SessionRecord {
 }
 
 describe("a clock that is set back by an hour", () => {
-  const rows = CRASH_SCENARIOS.filter((_, index) => index % 2 === 0).map(({ name, ...rest }) => ({
-    name,
-    scenario: { name, ...rest },
-  }));
+  const killed = CRASH_SCENARIOS.filter(({ name }) => name === "spawn" || name === "kill");
 
-  test.each(rows)("after the $name was killed: it is taken over at once", async ({ scenario }) => {
+  test.each(killed)("after the $name was killed: it is taken over at once", async (scenario) => {
     const place = await aPlace();
     const boundaries = await boundariesOf(place, scenario);
     await crashAndRecover(place, scenario, { at: Math.ceil(boundaries.length / 2), aheadMs: HOUR_MS });

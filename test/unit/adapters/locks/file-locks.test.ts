@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fileLocks } from "../../../../src/adapters/locks/file-locks.ts";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import { aProcess } from "../../../support/builders.ts";
+import { bystander, PREDECESSORS } from "../../../support/bystander.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { HOLD, lockProgram, untilHeld } from "./lock-program.ts";
 
@@ -43,6 +44,28 @@ describe("a holder that is killed", () => {
     });
   });
 });
+
+describe.each(PREDECESSORS)(
+  "a holder %s that was killed, and whose pid an unrelated process has now",
+  (which) => {
+    test("holds nothing, is not named to those who wait for the next one, and nobody is signalled", async () => {
+      const other = await bystander();
+      const { dir, locks } = open();
+      const start = await lockProgram(HOLD);
+      const dead = { process: other.predecessors[which], command: "ao kill app-1", sinceMs: 1 };
+      await (await untilHeld(start(dir, "repo"))).kill();
+      const [holderFile = ""] = readdirSync(dir).filter((name) => name.endsWith(".holder"));
+      writeFileSync(join(dir, holderFile), JSON.stringify(dead));
+      await expect(locks.withLock("repo", async () => "mine", { waitMs: 0 })).resolves.toBe("mine");
+      await untilHeld(start(dir, "repo"));
+      writeFileSync(join(dir, holderFile), JSON.stringify(dead));
+      await expect(locks.withLock("repo", async () => 1, { waitMs: 0 })).rejects.toMatchObject({
+        details: { holder: null },
+      });
+      other.expectUnharmed();
+    });
+  },
+);
 
 test("children of the holder do not hold it when it is killed", async () => {
   const { dir, locks } = open();
