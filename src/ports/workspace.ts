@@ -1,6 +1,7 @@
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import type { OperationId } from "../domain/operation.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
+import type { ProcessUse } from "./process-table.ts";
 import type { ToolCheck } from "./tool-check.ts";
 
 /** What is put into a new workspace before the agent starts. Paths are relative to the repository. */
@@ -83,6 +84,24 @@ export interface MarkedWorkspace {
   readonly flaw: string | null;
 }
 
+/** What of a workspace stays in its repository when it is freed: no reason to keep it. */
+export interface WorkspaceRemains {
+  /** The branch that is checked out and has a commit; `null` when there is none. */
+  readonly branch: string | null;
+  /** Commits that this branch has and no other branch, tag or remote, newest first. */
+  readonly commits: readonly string[];
+  /** Stashes made on this branch, as `stash@{0} WIP on feat/1: …`. */
+  readonly stashes: readonly string[];
+}
+
+/** Everything that is known of what a workspace holds. */
+export interface WorkspaceSurvey extends WorkspaceRemains {
+  /** As `Workspace.inspect` gives them. */
+  readonly findings: readonly WorkspaceFinding[];
+  /** All the ignored files that count as work, of which a finding names the first few. */
+  readonly ignoredWork: readonly string[];
+}
+
 /** Told the branch that is checked out, by its short name. */
 export type OnBranch = (branch: string) => void;
 
@@ -141,10 +160,27 @@ export interface Workspace {
    * Everything that removing it would lose; empty when it may be freed. A workspace that is gone holds
    * nothing. What cannot be read is a finding, never an empty answer. Changes nothing.
    *
+   * `seen` is what `users` saw; without it the processes are looked at once more.
+   *
    * @throws AoError workspace_unsafe_path when the path is not this session's own worktree.
    * @throws AoError git_unavailable when git could not be asked.
    */
-  inspect(ref: WorkspaceRef): Promise<readonly WorkspaceFinding[]>;
+  inspect(ref: WorkspaceRef, seen?: readonly ProcessUse[]): Promise<readonly WorkspaceFinding[]>;
+
+  /**
+   * What `inspect` finds, and what would stay.
+   *
+   * @throws AoError as `inspect`.
+   */
+  survey(ref: WorkspaceRef, seen?: readonly ProcessUse[]): Promise<WorkspaceSurvey>;
+
+  /**
+   * One look at the processes that use any workspace, for many an `inspect` or `survey`. Only good for a plan:
+   * `destroy` looks for itself.
+   *
+   * @throws AoError runtime_unavailable when the system would not tell.
+   */
+  users(): Promise<readonly ProcessUse[]>;
 
   /**
    * Frees it when nothing would be lost; branches stay. Idempotent, and goes on where one that was broken

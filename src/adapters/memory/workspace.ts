@@ -123,7 +123,7 @@ function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
   };
 }
 
-type Looks = "check" | "plan" | "planRestore" | "inspect" | "marked";
+type Looks = "check" | "plan" | "planRestore" | "inspect" | "survey" | "users" | "marked";
 
 function looks(world: World): Pick<Workspace, Looks> {
   const { state } = world;
@@ -148,6 +148,19 @@ function looks(world: World): Pick<Workspace, Looks> {
     async inspect(ref) {
       enter(world, "inspect", ref);
       return findings(state, ref);
+    },
+
+    async survey(ref) {
+      enter(world, "survey", ref);
+      const found = findings(state, ref);
+      const ignoredWork = found.flatMap(({ kind, items }) => (kind === "ignored" ? items : []));
+      const branch = state.places.get(ref.path)?.branch ?? null;
+      return { findings: found, ignoredWork, branch, commits: [], stashes: [] };
+    },
+
+    async users() {
+      failAt(world, "users");
+      return [];
     },
 
     async marked() {

@@ -1,14 +1,17 @@
+import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Locks } from "../../ports/locks.ts";
 import type { Workspace } from "../../ports/workspace.ts";
 import { createWorktree, planWorktree } from "./create-worktree.ts";
 import { discardWorktree } from "./discard-worktree.ts";
 import { freeWorktree, inspectWhole } from "./free-worktree.ts";
 import { checkGit } from "./git-version.ts";
+import { usersOfAll } from "./in-use.ts";
 import { markedWorktrees } from "./marked-worktrees.ts";
 import { MOUNT_TABLE } from "./mounts.ts";
 import { type Context, locate } from "./place.ts";
 import { planRestore, restoreWorktree } from "./restore-worktree.ts";
 import { type GitOptions, gitRunner } from "./run-git.ts";
+import { surveyPlace } from "./survey-place.ts";
 import { sweepTrash, trashOf } from "./trash.ts";
 import { undoCreate } from "./undo-create.ts";
 
@@ -19,6 +22,8 @@ export interface GitWorktreesOptions extends GitOptions {
   readonly trashDir: string;
   readonly processes: Context["processes"];
   readonly locks: Locks;
+  /** The user's word on ignored files; nothing said when not given. */
+  readonly ignoredRule?: Context["ignoredRule"];
   /** For one checkout, its hooks and filters included, in milliseconds. */
   readonly addTimeoutMs?: number;
   /** Where the system lists what is mounted, in the form of Linux. */
@@ -36,6 +41,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     processes,
     locks,
     managedRoot,
+    ignoredRule: options.ignoredRule ?? (async () => NO_IGNORED_RULE),
     trash: trashOf(trashDir, managedRoot, options.mountTable ?? MOUNT_TABLE),
     addTimeoutMs: options.addTimeoutMs ?? ADD_TIMEOUT_MS,
   };
@@ -46,7 +52,9 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     discard: (ref, plan) => discardWorktree(context, ref, plan),
     planRestore: (spec) => planRestore(context, spec),
     restore: (spec) => restoreWorktree(context, spec),
-    inspect: async (ref) => inspectWhole(context, (await locate(context, ref)).place),
+    inspect: async (ref, seen) => inspectWhole(context, (await locate(context, ref)).place, seen),
+    survey: async (ref, seen) => surveyPlace(context, (await locate(context, ref)).place, seen),
+    users: () => usersOfAll(context),
     destroy: (ref, onBranch) => freeWorktree(context, ref, onBranch),
     undoCreate: (ref, created) => undoCreate(context, ref, created),
     marked: () => markedWorktrees(context),

@@ -1,5 +1,5 @@
-import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { entryAt } from "./entry-at.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Git, GitLocation } from "./run-git.ts";
 
@@ -13,6 +13,8 @@ interface HiddenEntry {
 
 /** What the index holds beyond what `git status` tells. */
 export interface IndexReport {
+  /** Every tracked path, gitlinks too. */
+  readonly tracked: readonly string[];
   /** Commits of other repositories: submodules and embedded ones. */
   readonly gitlinks: readonly string[];
   /** Entries whose changes git was told not to look for. */
@@ -34,6 +36,7 @@ export async function readIndex(git: Git, where: GitLocation): Promise<IndexRepo
  * @throws Error on an entry of another form: then nothing may be concluded.
  */
 export function parseIndex(text: string): IndexReport {
+  const tracked: string[] = [];
   const gitlinks: string[] = [];
   const hidden: HiddenEntry[] = [];
   for (const entry of text.split("\0").filter((part) => part !== "")) {
@@ -41,12 +44,13 @@ export function parseIndex(text: string): IndexReport {
     if (tag === undefined || mode === undefined || oid === undefined || path === undefined) {
       throw new Error(`unknown index entry ${JSON.stringify(entry)}`);
     }
+    tracked.push(path);
     if (mode === "160000") gitlinks.push(path);
     else if (tag === "S" || tag !== tag.toUpperCase()) {
       hidden.push({ path, mode, oid, skipped: tag.toUpperCase() === "S" });
     }
   }
-  return { gitlinks, hidden };
+  return { tracked, gitlinks, hidden };
 }
 
 /** Those hidden entries whose file is not what the index says. What cannot be compared counts as changed. */
@@ -58,7 +62,7 @@ export async function hiddenChanges(
   const changed: string[] = [];
   const comparable: HiddenEntry[] = [];
   for (const entry of hidden) {
-    const file = await lstat(join(root, entry.path)).catch(() => undefined);
+    const file = await entryAt(join(root, entry.path));
     if (file === undefined && entry.skipped) continue;
     const isPlain = file?.isFile() === true && entry.mode !== "120000" && !/^"|[\r\n]/.test(entry.path);
     (isPlain ? comparable : []).push(entry);

@@ -1,15 +1,20 @@
-import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../domain/errors.ts";
+import { type IgnoredRule, NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
+import { entryAt, namesAt } from "./entry-at.ts";
 import { type Found, mergeFound } from "./findings.ts";
 import { outputOf } from "./git-failure.ts";
-import { hiddenChanges, readIndex } from "./index-entries.ts";
+import { ignoredEvidence } from "./ignored-evidence.ts";
+import { ignoredJudge } from "./ignored-judge.ts";
+import { hiddenChanges, type IndexReport, readIndex } from "./index-entries.ts";
 import { localCommits } from "./lost-commits.ts";
 import { parseStatus, type StatusReport } from "./parse-status.ts";
 import { type Git, type GitLocation, inDirectory } from "./run-git.ts";
-import { scanIgnored } from "./scan-ignored.ts";
+import { scanTree, type TreeReport } from "./scan-tree.ts";
 
+/** Without the shortcuts by which git may pass over a file; a file that only looks changed is compared. */
 const STATUS = [
+  ...["-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.untrackedCache=false"],
   "status",
   "--porcelain=v2",
   "--branch",
@@ -31,7 +36,15 @@ export interface FilesOptions {
   readonly where: GitLocation;
   /** Whether submodules are looked into; in a folder that was moved git finds them no more. */
   readonly submodules: boolean;
+  /** Where the files belong when they were moved aside; `root` when not given. */
+  readonly home?: string;
+  /** The user's word on ignored files; asked for only when there are any. Nothing said when not given. */
+  readonly rule?: RuleSource;
+  /** Leads from where the rule's patterns start to the root: empty, or with `/` at the end. */
+  readonly prefix?: string;
 }
+
+export type RuleSource = () => Promise<IgnoredRule>;
 
 /**
  * Everything in the files of one working tree that its commits do not have.
@@ -39,26 +52,50 @@ export interface FilesOptions {
  * @throws AoError git_failed when git could not tell.
  */
 export async function inspectFiles(git: Git, options: FilesOptions): Promise<FilesReport> {
-  const { root, where, submodules } = options;
+  const { where, submodules } = options;
   const [{ report, complaints }, index] = await Promise.all([
     readStatus(git, where, submodules),
     readIndex(git, where),
   ]);
-  const [ignored, hidden, links] = await Promise.all([
-    scanIgnored(root, report.ignored),
-    hiddenChanges(git, root, index),
-    submodules ? inspectGitlinks(git, root, index.gitlinks) : {},
+  const [tree, hidden, links] = await Promise.all([
+    scan(options, report, index),
+    hiddenChanges(git, options.root, index),
+    submodules ? inspectGitlinks(git, options, index.gitlinks) : {},
   ]);
   const found: Found = {
     changed: [...report.changed, ...hidden],
     staged: report.staged,
     untracked: report.untracked,
-    ignored: ignored.files,
+    ignored: tree.ignored,
     submodule: report.submodules,
-    nested_repository: [...report.nested, ...ignored.nested],
-    unreadable: [...complaints, ...ignored.unreadable],
+    nested_repository: [...report.nested, ...tree.nested],
+    unreadable: [...complaints, ...tree.unreadable],
   };
   return { found: mergeFound(found, links), head: report.head };
+}
+
+async function scan(
+  { root, home = root, rule, prefix }: FilesOptions,
+  { ignored }: StatusReport,
+  { tracked, gitlinks }: IndexReport,
+): Promise<TreeReport> {
+  const said = ignored.length > 0 && rule !== undefined ? await readRule(rule) : NO_IGNORED_RULE;
+  const judge = ignoredJudge(
+    "problem" in said ? NO_IGNORED_RULE : said,
+    ignoredEvidence(root, tracked),
+    prefix,
+  );
+  const report = await scanTree({ root, home, ignored, gitlinks, judge });
+  return "problem" in said ? { ...report, unreadable: [...report.unreadable, said.problem] } : report;
+}
+
+/** Without the user's word nobody can say which ignored files count. */
+async function readRule(rule: RuleSource): Promise<IgnoredRule | { readonly problem: string }> {
+  try {
+    return await rule();
+  } catch (error) {
+    return { problem: `the rule for ignored files: ${errorMessage(error)}` };
+  }
 }
 
 /** git passes over what it cannot open with a mere warning and exit code 0; other warnings are harmless. */
@@ -75,9 +112,9 @@ async function readStatus(
   return { report, complaints: result.stderr.split("\n").filter((line) => UNSEEN.test(line)) };
 }
 
-async function inspectGitlinks(git: Git, root: string, paths: readonly string[]): Promise<Found> {
+async function inspectGitlinks(git: Git, outer: FilesOptions, paths: readonly string[]): Promise<Found> {
   let all: Found = {};
-  for (const path of paths) all = mergeFound(all, await inspectGitlink(git, root, path));
+  for (const path of paths) all = mergeFound(all, await inspectGitlink(git, outer, path));
   return all;
 }
 
@@ -86,49 +123,21 @@ async function inspectGitlinks(git: Git, root: string, paths: readonly string[])
  * with a real `.git` folder is embedded whole. git shows no file in the folder of one that was never
  * initialised.
  */
-async function inspectGitlink(git: Git, root: string, path: string): Promise<Found> {
-  const folder = join(root, path);
-  const link = await lstat(join(folder, ".git")).catch(() => undefined);
+async function inspectGitlink(git: Git, outer: FilesOptions, path: string): Promise<Found> {
+  const folder = join(outer.root, path);
+  const link = await entryAt(join(folder, ".git"));
   if (link === undefined) {
-    const names = await readdir(folder).catch((): string[] => []);
+    const names = await namesAt(folder);
     return { untracked: names.map((name) => join(path, name)) };
   }
   if (!link.isFile()) return { nested_repository: [`${path}/`] };
-  return (await hasWork(git, folder)) ? { submodule: [path] } : {};
+  const inner = { ...outer, root: folder, home: folder, prefix: `${outer.prefix ?? ""}${path}/` };
+  return (await hasWork(git, { ...inner, where: inDirectory(folder) })) ? { submodule: [path] } : {};
 }
 
-async function hasWork(git: Git, folder: string): Promise<boolean> {
-  const where = inDirectory(folder);
-  const { found } = await inspectFiles(git, { root: folder, where, submodules: true });
+async function hasWork(git: Git, options: FilesOptions): Promise<boolean> {
+  const { where } = options;
+  const { found } = await inspectFiles(git, options);
   if (Object.values(found).some((items) => items.length > 0)) return true;
   return (await localCommits(git, where)).length > 0;
-}
-
-/**
- * Repositories of submodules in a private git directory that have commits no remote has. Their own notion of
- * a working tree is overridden: git would not start without it, and it may be taken out or moved aside.
- */
-export async function inspectModules(git: Git, gitDir: string): Promise<Found> {
-  const submodule: string[] = [];
-  const unreadable: string[] = [];
-  for (const module of await findModules(join(gitDir, "modules"))) {
-    const where = { kind: "git_dir", gitDir: module, workTree: module } as const;
-    const name = module.slice(gitDir.length + 1);
-    try {
-      if ((await localCommits(git, where)).length > 0) submodule.push(name);
-    } catch (error) {
-      unreadable.push(`${name}: ${errorMessage(error)}`);
-    }
-  }
-  return { submodule, unreadable };
-}
-
-/** Names of submodules may have slashes, and a submodule may have submodules. */
-async function findModules(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const isGitDir =
-    entries.some(({ name }) => name === "HEAD") && entries.some(({ name }) => name === "objects");
-  if (isGitDir) return [folder, ...(await findModules(join(folder, "modules")))];
-  const folders = entries.filter((entry) => entry.isDirectory());
-  return (await Promise.all(folders.map(({ name }) => findModules(join(folder, name))))).flat();
 }

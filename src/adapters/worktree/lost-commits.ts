@@ -1,7 +1,9 @@
-import { lstat, readFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { commitOrNone, onlyLine, strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Git, GitLocation } from "./run-git.ts";
+import { hasCode } from "./trash.ts";
 
 const MAX_COMMITS = 1_000;
 const HELD = ["--not", "--branches", "--tags", "--remotes"];
@@ -17,7 +19,7 @@ const ONLY_HERE = ["refs/worktree", "refs/bisect", "refs/rewritten"];
 export async function lostCommits(git: Git, gitDir: string, head: string | null): Promise<readonly string[]> {
   const where: GitLocation = { kind: "git_dir", gitDir, workTree: null };
   const standing = [...(head === null ? [] : [head]), ...(await ownRefs(git, where, gitDir))];
-  const visited = visitedCommits(await readHeadLog(gitDir));
+  const visited = await visitedIn(git, where, gitDir);
   const lost = await unheld(git, where, [...standing, ...visited]);
   if (lost.length === 0) return [];
   const logged = await git.read(where, ["rev-list", "--walk-reflogs", "--branches"]);
@@ -27,15 +29,34 @@ export async function lostCommits(git: Git, gitDir: string, head: string | null)
 }
 
 /**
+ * Commits that the branch has and no other branch, tag or remote. They stay when the worktree goes.
+ *
+ * @throws AoError git_failed when git could not tell.
+ */
+export function commitsOnlyOn(git: Git, where: GitLocation, branch: string): Promise<readonly string[]> {
+  const others = ["--not", `--exclude=${branch}`, "--branches", "--tags", "--remotes"];
+  return listCommits(git, where, { revisions: [`refs/heads/${branch}`, ...others] });
+}
+
+/**
+ * Makes sure that where HEAD goes is on record, also in a repository that keeps no logs: git goes on with a
+ * log that exists, whatever `core.logAllRefUpdates` says (git-config(1); checked with 2.39.5). The log is the
+ * worktree's own and goes with it.
+ */
+export async function keepHeadLog(gitDir: string): Promise<void> {
+  if (await exists(join(gitDir, "reftable"))) return;
+  await mkdir(join(gitDir, "logs"), { recursive: true });
+  await writeFile(join(gitDir, "logs", "HEAD"), "", { flag: "a" });
+}
+
+/**
  * Commits of a repository inside the worktree, a submodule's for example, that none of its remotes has. Its
  * logs and tags go with it, so what only they hold counts.
  *
  * @throws AoError git_failed when git could not tell.
  */
-export async function localCommits(git: Git, where: GitLocation): Promise<readonly string[]> {
-  const args = ["rev-list", `--max-count=${MAX_COMMITS}`, "--all", "--reflog", "--not", "--remotes"];
-  const result = await git.read(where, args);
-  return outputOf(result, "list commits").split("\n").filter(Boolean);
+export function localCommits(git: Git, where: GitLocation): Promise<readonly string[]> {
+  return listCommits(git, where, { revisions: ["--all", "--reflog", "--not", "--remotes"] });
 }
 
 /** Refs of this worktree alone (gitrepository-layout(5)); most have none, and no folder for them. */
@@ -48,13 +69,49 @@ async function ownRefs(git: Git, where: GitLocation, gitDir: string): Promise<re
 
 async function unheld(git: Git, where: GitLocation, commits: readonly string[]): Promise<readonly string[]> {
   if (commits.length === 0) return [];
-  const args = ["rev-list", "--ignore-missing", `--max-count=${MAX_COMMITS}`, "--stdin", ...HELD];
-  const result = await git.read(where, args, `${unique(commits).join("\n")}\n`);
-  return outputOf(result, "list commits").split("\n").filter(Boolean);
+  const input = `${unique(commits).join("\n")}\n`;
+  return listCommits(git, where, { revisions: ["--ignore-missing", "--stdin", ...HELD], input });
 }
 
-async function readHeadLog(gitDir: string): Promise<string> {
-  return readFile(join(gitDir, "logs", "HEAD"), "utf8").catch(() => "");
+interface Revisions {
+  readonly revisions: readonly string[];
+  readonly input?: string;
+}
+
+/** They are counted first: a git that says nothing at all has not said that there are none. */
+async function listCommits(
+  git: Git,
+  where: GitLocation,
+  { revisions, input }: Revisions,
+): Promise<readonly string[]> {
+  const args = ["rev-list", `--max-count=${MAX_COMMITS}`];
+  const counted = await git.read(where, [...args, "--count", ...revisions], input);
+  const count = onlyLine(counted, "count commits");
+  if (!/^\d+$/.test(count)) throw strangeAnswer("count commits", counted.stdout);
+  if (count === "0") return [];
+  const listed = await git.read(where, [...args, ...revisions], input);
+  return outputOf(listed, "list commits").split("\n").filter(Boolean);
+}
+
+/**
+ * Where HEAD has been by its log, and where it was before the last big step, which is on record even when
+ * nobody keeps logs (gitrevisions(7), ORIG_HEAD).
+ */
+async function visitedIn(git: Git, where: GitLocation, gitDir: string): Promise<readonly string[]> {
+  const before = await git.read(where, ["rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}"]);
+  const original = commitOrNone(before, "tell where HEAD was");
+  return unique([...(await loggedIn(git, where, gitDir)), ...(original === undefined ? [] : [original])]);
+}
+
+async function loggedIn(git: Git, where: GitLocation, gitDir: string): Promise<readonly string[]> {
+  const log = await readFile(join(gitDir, "logs", "HEAD"), "utf8").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  });
+  if (log !== undefined) return visitedCommits(log);
+  if (!(await exists(join(gitDir, "reftable")))) throw new Error("its log of HEAD is missing");
+  const result = await git.read(where, ["rev-list", "--walk-reflogs", "HEAD"]);
+  return outputOf(result, "read the log of HEAD").split("\n").filter(Boolean);
 }
 
 /**

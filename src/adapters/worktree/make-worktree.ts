@@ -6,6 +6,7 @@ import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports
 import { addWorktree } from "./add-worktree.ts";
 import { makeBranch, removeBranch } from "./branch-refs.ts";
 import { claimFolder, hideFrom } from "./claim-folder.ts";
+import { keepHeadLog } from "./lost-commits.ts";
 import { type Marker, writeMarker } from "./marker.ts";
 import { isBeingMade, markedEnvironment } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
@@ -82,13 +83,15 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   const { branch, branchExists, baseRef, baseCommit, operationId } = plan;
   const added = await addWorktree({ ...context, repository, path, branch, operationId });
   const { gitDir } = added.record;
+  await keepHeadLog(gitDir);
   await writeMarker(gitDir, markerOf(context, making));
   const files = await putFiles(repository, path, postCreate);
   await writeMarker(gitDir, { ...markerOf(context, making), put: files.put });
   const env = markedEnvironment(spec.env, operationId);
   await runCommands(postCreate.commands, { path, env, timeoutMs: postCreate.timeoutMs });
   const commandsRan = postCreate.commands.length > 0;
-  const made = await snapshotMade(context.git, path, { commandsRan, known: files.put });
+  const rule = () => context.ignoredRule(markerOf(context, making));
+  const made = await snapshotMade(context.git, path, { commandsRan, known: files.put, rule });
   if (made.length > 0)
     await writeMarker(gitDir, { ...markerOf(context, making), put: [...files.put, ...made] });
   await unlockMade(repository, path, operationId);

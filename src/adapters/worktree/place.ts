@@ -1,14 +1,20 @@
-import { lstat, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { isAoError } from "../../domain/errors.ts";
+import type { IgnoredRule } from "../../domain/ignored-rule.ts";
 import type { Locks } from "../../ports/locks.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
+import { entryAt, namesAt } from "./entry-at.ts";
 import { type Marker, readMarker } from "./marker.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import type { Git } from "./run-git.ts";
 import { resolveInside, unsafePath } from "./safe-path.ts";
 import { findHeld, type Trash } from "./trash.ts";
 import { findRecord, listRecords, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
+
+/** Whose worktree one is, as its marker says. */
+export type WorktreeOwner = Pick<Marker, "sessionId" | "projectId" | "repositoryPath">;
 
 /** What this adapter works with. */
 export interface Context {
@@ -17,6 +23,8 @@ export interface Context {
   readonly locks: Locks;
   readonly managedRoot: string;
   readonly trash: Trash;
+  /** The user's word on ignored files in the worktree with this marker. */
+  readonly ignoredRule: (owner: WorktreeOwner) => Promise<IgnoredRule>;
   /** For one `git worktree add`. */
   readonly addTimeoutMs: number;
 }
@@ -86,7 +94,7 @@ async function repositoryOf(git: Git, path: string): Promise<Repository | undefi
 type Entry = "nothing" | "empty folder" | "folder" | "something else";
 
 async function lookAt(path: string): Promise<Entry> {
-  const entry = await lstat(path).catch(() => undefined);
+  const entry = await entryAt(path);
   if (entry === undefined) return "nothing";
   if (!entry.isDirectory()) return "something else";
   const names = await readdir(path).catch(() => ["unreadable"]);
@@ -107,7 +115,18 @@ async function placeOfMissing(context: Context, { ref, path, repository, record 
     return { kind: "held", path, tree: held, owned: { record, marker } };
   }
   if (record === undefined) await refuseMoved(context, ref, repository);
+  else await refuseRenamed(ref, path, record);
   return { kind: "gone", path, record };
+}
+
+/** A person renamed its folder, which git has not noticed. */
+async function refuseRenamed(ref: WorkspaceRef, path: string, record: WorktreeRecord): Promise<void> {
+  const folder = dirname(path);
+  for (const name of await namesAt(folder)) {
+    const link = await readGitLink(join(folder, name));
+    const isSame = link.kind === "link" && link.gitDir === record.gitDir;
+    if (isSame) throw unsafePath(ref.path, `it was moved to ${join(folder, name)}`);
+  }
 }
 
 /** A person moved it with `git worktree move`: it is theirs now. */

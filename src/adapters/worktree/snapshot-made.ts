@@ -1,7 +1,7 @@
 import { lstat, readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { linesOf } from "./git-answer.ts";
-import { inspectFiles } from "./inspect-files.ts";
+import { inspectFiles, type RuleSource } from "./inspect-files.ts";
 import type { PutItem } from "./marker.ts";
 import { hashFile } from "./put-files.ts";
 import { type Git, inDirectory } from "./run-git.ts";
@@ -10,6 +10,8 @@ interface SnapshotOptions {
   readonly commandsRan: boolean;
   /** What is known to have been put there; it is not listed again. */
   readonly known: readonly PutItem[];
+  /** As for `inspectFiles`: what it says is output needs no listing. */
+  readonly rule: RuleSource;
 }
 
 /** Bigger files are left to count as work rather than read whole. */
@@ -23,10 +25,10 @@ const MAX_FILES = 2_000;
 export async function snapshotMade(
   git: Git,
   root: string,
-  { commandsRan, known }: SnapshotOptions,
+  { commandsRan, known, rule }: SnapshotOptions,
 ): Promise<readonly PutItem[]> {
   if (!commandsRan && !(await hasCheckoutHook(git, root))) return [];
-  const { found } = await inspectFiles(git, { root, where: inDirectory(root), submodules: false });
+  const { found } = await inspectFiles(git, { root, where: inDirectory(root), submodules: false, rule });
   const paths = [...(found.changed ?? []), ...(found.untracked ?? []), ...(found.ignored ?? [])];
   const names = new Set(known.map(({ path }) => path));
   const items: PutItem[] = [];

@@ -30,6 +30,7 @@ async function opened() {
   const repository = gitRepository();
   repository.commit(".gitignore", `${IGNORE.join("\n")}\n`);
   repository.commit("f.txt", "one\n");
+  repository.commit("Cargo.toml", "");
   const world = worktreeWorld(repository);
   const { path } = await world.workspace.create(world.spec());
   const look = async () => itemsByKind(await world.workspace.inspect(world.spec()));
@@ -215,7 +216,7 @@ describe("commits", () => {
   test("on a new branch without commits the files count", async () => {
     const { look, git } = await opened();
     git("checkout", "-q", "--orphan", "empty");
-    expect(await look()).toEqual({ staged: [".gitignore", "f.txt", "readme.md"] });
+    expect(await look()).toEqual({ staged: [".gitignore", "Cargo.toml", "f.txt", "readme.md"] });
   });
 
   test("a repository without any branch is no trouble", async () => {
@@ -269,7 +270,7 @@ describe("what keeps it from being touched", () => {
     const { path, look, processes } = await opened();
     processes.add({ pid: 4242, command: "vim", cwd: join(path, "src") });
     processes.add({ pid: 4243, command: "bash", cwd: `${path}-other` });
-    expect(await look()).toEqual({ in_use: ["4242 vim"] });
+    expect(await look()).toEqual({ in_use: ["4242 vim in src"] });
   });
 
   test("a process of this machine that works in it keeps it", async () => {

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { classifyIgnored, type IgnoredKind } from "../../../../src/adapters/worktree/classify-ignored.ts";
 import { toFindings } from "../../../../src/adapters/worktree/findings.ts";
 import { withoutGitLocation } from "../../../../src/adapters/worktree/git-environment.ts";
 import { gitComplaint } from "../../../../src/adapters/worktree/git-failure.ts";
@@ -83,53 +82,10 @@ describe("parseIndex", () => {
     fc.assert(
       fc.property(paths, (path) => {
         const line = (tag: string, mode: string) => `${tag} ${mode} ${OID} 0\t${path}\0`;
-        expect(parseIndex(line("H", "100644"))).toEqual({ gitlinks: [], hidden: [] });
+        expect(parseIndex(line("H", "100644"))).toEqual({ tracked: [path], gitlinks: [], hidden: [] });
         expect(parseIndex(line("H", "160000")).gitlinks).toEqual([path]);
         expect(parseIndex(line("h", "100644")).hidden).toMatchObject([{ path, skipped: false }]);
         expect(parseIndex(line("S", "100644")).hidden).toMatchObject([{ path, skipped: true }]);
-      }),
-    );
-  });
-});
-
-describe("classifyIgnored", () => {
-  test.each<[string, IgnoredKind]>([
-    ["node_modules/a/.env", "tool"],
-    ["a/.venv/lib/cacert.pem", "tool"],
-    ["dist/", "output"],
-    ["build/app.o", "output"],
-    ["build/.env", "precious"],
-    ["out/dev.sqlite3-wal", "precious"],
-    [".env.production", "precious"],
-    ["id_rsa", "precious"],
-    ["out/PROD.DB", "precious"],
-    ["out/prod.env", "precious"],
-    ["build/credentials.json", "precious"],
-    ["build/terraform.tfstate.backup", "precious"],
-    ["out/x.duckdb", "precious"],
-    ["out/x.sqlite.bak", "precious"],
-    ["dist/id_map.js", "output"],
-    ["Thumbs.db", "output"],
-    ["a.pyc", "output"],
-    ["notes.txt", "work"],
-    ["app.log", "work"],
-    ["distant/file", "work"],
-    ["out", "work"],
-    ["docs/target", "work"],
-    ["coverage", "work"],
-    ["node_modules", "work"],
-  ])("%s is %s", (path, kind) => {
-    expect(classifyIgnored(path)).toBe(kind);
-  });
-
-  test("a secret is precious in any folder but a tool's", () => {
-    const folders = fc.array(fc.constantFrom("src", "dist", "build", "target", ".next", "a b"), {
-      maxLength: 4,
-    });
-    fc.assert(
-      fc.property(folders, fc.constantFrom(".env", "x.db", "server.key", "id_ed25519"), (parts, name) => {
-        expect(classifyIgnored([...parts, name].join("/"))).toBe("precious");
-        expect(classifyIgnored([...parts, "node_modules", name].join("/"))).toBe("tool");
       }),
     );
   });

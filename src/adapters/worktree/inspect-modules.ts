@@ -1,0 +1,39 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { errorMessage } from "../../domain/errors.ts";
+import type { Found } from "./findings.ts";
+import { localCommits } from "./lost-commits.ts";
+import type { Git } from "./run-git.ts";
+import { hasCode } from "./trash.ts";
+
+/**
+ * Repositories of submodules in a private git directory that have commits no remote has. Their own notion of
+ * a working tree is overridden: git would not start without it, and it may be taken out or moved aside.
+ */
+export async function inspectModules(git: Git, gitDir: string): Promise<Found> {
+  const submodule: string[] = [];
+  const unreadable: string[] = [];
+  for (const module of await findModules(join(gitDir, "modules"))) {
+    const where = { kind: "git_dir", gitDir: module, workTree: module } as const;
+    const name = module.slice(gitDir.length + 1);
+    try {
+      if ((await localCommits(git, where)).length > 0) submodule.push(name);
+    } catch (error) {
+      unreadable.push(`${name}: ${errorMessage(error)}`);
+    }
+  }
+  return { submodule, unreadable };
+}
+
+/** Names of submodules may have slashes, and a submodule may have submodules. */
+async function findModules(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return [];
+    throw error;
+  });
+  const isGitDir =
+    entries.some(({ name }) => name === "HEAD") && entries.some(({ name }) => name === "objects");
+  if (isGitDir) return [folder, ...(await findModules(join(folder, "modules")))];
+  const folders = entries.filter((entry) => entry.isDirectory());
+  return (await Promise.all(folders.map(({ name }) => findModules(join(folder, name))))).flat();
+}

@@ -1,0 +1,56 @@
+import type { ProcessUse } from "../../ports/process-table.ts";
+import type { WorkspaceRemains, WorkspaceSurvey } from "../../ports/workspace.ts";
+import { checkedOutBranch } from "./branch-refs.ts";
+import { toFindings } from "./findings.ts";
+import { outputOf } from "./git-failure.ts";
+import { findAt } from "./inspect-place.ts";
+import { commitsOnlyOn } from "./lost-commits.ts";
+import { mountFindings, mountsBelow } from "./mounts.ts";
+import type { Context, Place } from "./place.ts";
+import type { Git, GitLocation } from "./run-git.ts";
+
+/** As `Workspace.survey` says. */
+export async function surveyPlace(
+  context: Context,
+  place: Place,
+  seen?: readonly ProcessUse[],
+): Promise<WorkspaceSurvey> {
+  const [found, stays] = await Promise.all([findAt(context, place, seen), remainsOf(context.git, place)]);
+  const findings = [...toFindings(found), ...(await mountedAt(context, place))];
+  return { findings, ignoredWork: found.ignored ?? [], ...stays };
+}
+
+async function mountedAt({ trash }: Context, place: Place) {
+  if (place.kind === "gone") return [];
+  const folder = place.kind === "held" ? place.tree : place.path;
+  return mountFindings(folder, await mountsBelow(folder, trash.mountTable));
+}
+
+const NOTHING: WorkspaceRemains = { branch: null, commits: [], stashes: [] };
+
+async function remainsOf(git: Git, place: Place): Promise<WorkspaceRemains> {
+  if (place.kind === "unreadable") return NOTHING;
+  const record = place.kind === "gone" ? place.record : place.owned.record;
+  if (record === undefined) return NOTHING;
+  const where: GitLocation = { kind: "git_dir", gitDir: record.gitDir, workTree: null };
+  try {
+    const branch = (await checkedOutBranch(git, where)) ?? null;
+    if (branch === null) return NOTHING;
+    const [commits, stashes] = await Promise.all([
+      commitsOnlyOn(git, where, branch),
+      stashesOf(git, where, branch),
+    ]);
+    return { branch, commits, stashes };
+  } catch {
+    // What cannot be read is a finding; this is only for show.
+    return NOTHING;
+  }
+}
+
+/** git writes the branch into the message of a stash (git-stash(1)); a person may have written another. */
+async function stashesOf(git: Git, where: GitLocation, branch: string): Promise<readonly string[]> {
+  const result = await git.read(where, ["stash", "list", "-z", "--format=%gd %gs"]);
+  const own = [` WIP on ${branch}: `, ` On ${branch}: `];
+  const stashes = outputOf(result, "list stashes").split("\0");
+  return stashes.filter((line) => own.some((mark) => line.replace(/^\S+/, "").startsWith(mark)));
+}
