@@ -1,5 +1,5 @@
 import { rmdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
@@ -9,6 +9,7 @@ import { inspectHeld, inspectPlace } from "./inspect-place.ts";
 import { mountFindings, mountsBelow } from "./mounts.ts";
 import { type Context, locate, type Owned, type Place } from "./place.ts";
 import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
+import type { Git } from "./run-git.ts";
 import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
 import { hasCode, hold, putBack } from "./trash.ts";
 import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
@@ -40,12 +41,12 @@ async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch
   if (repository === undefined) return refuseWhatIsThere(context, ref, place);
   const removal: Removal = { ...context, repository, sessionId: ref.sessionId, path: place.path };
   if (place.kind === "held") {
-    await tellBranch(context, place.owned.record, onBranch);
+    if (!(await tellBranch(context, place.owned.record, onBranch))) return false;
     return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
   }
   const findings = await inspectWhole(context, place);
   if (findings.length > 0) return refuseUnlessVanished(ref, place, findings);
-  await tellBranch(context, recordOf(place), onBranch);
+  if (!(await tellBranch(context, recordOf(place), onBranch))) return false;
   if (place.kind === "standing") {
     const tree = await moveAside(context, ref, place.owned);
     return tree !== undefined && finish(context, { ref, removal, owned: place.owned, tree });
@@ -76,14 +77,34 @@ function recordOf(place: Exclude<Place, { readonly kind: "held" }>): WorktreeRec
   }
 }
 
+/** False when another process dropped the record meanwhile. */
 async function tellBranch(
   { git }: Pick<Context, "git">,
   record: WorktreeRecord | undefined,
   onBranch: OnBranch,
-): Promise<void> {
-  if (record === undefined) return;
-  const branch = await checkedOutBranch(git, { kind: "git_dir", gitDir: record.gitDir, workTree: null });
+): Promise<boolean> {
+  if (record === undefined) return true;
+  const branch = await branchOf(git, record);
+  if (branch === VANISHED) return false;
   if (branch !== undefined) onBranch(branch);
+  return true;
+}
+
+const VANISHED = Symbol("vanished");
+
+async function branchOf(git: Git, { gitDir }: WorktreeRecord): Promise<string | undefined | typeof VANISHED> {
+  try {
+    return await checkedOutBranch(git, { kind: "git_dir", gitDir, workTree: null });
+  } catch (error) {
+    if (await isVanishing(gitDir)) return VANISHED;
+    throw error;
+  }
+}
+
+/** git takes a record away file by file; without one of these it is none any more (gitrepository-layout(5)). */
+async function isVanishing(gitDir: string): Promise<boolean> {
+  const files = await Promise.all(["HEAD", "commondir", "gitdir"].map((name) => entryAt(join(gitDir, name))));
+  return files.includes(undefined);
 }
 
 /** Without its repository an empty folder can go, and one with anything in it stays. */
@@ -113,6 +134,7 @@ async function moveAside(context: Context, ref: WorkspaceRef, owned: Owned): Pro
   if ((await entryAt(path)) === undefined) return undefined;
   const link = await readGitLink(path);
   const isSame = link.kind === "link" && link.gitDir === owned.record.gitDir;
+  if (!isSame && (await entryAt(path)) === undefined) return undefined;
   if (!isSame) throw unsafePath(path, "it changed while it was looked at");
   try {
     return await hold(context.trash, ref.sessionId, path);
