@@ -2,6 +2,7 @@ import { rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { ProcessUse } from "../../ports/process-table.ts";
 import type { OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
@@ -56,8 +57,12 @@ async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch
 }
 
 /** `Workspace.inspect` of a place. What is mounted in it would be moved and deleted with it. */
-export async function inspectWhole(context: Context, place: Place): Promise<readonly WorkspaceFinding[]> {
-  const findings = await inspectPlace(context, place);
+export async function inspectWhole(
+  context: Context,
+  place: Place,
+  seen?: readonly ProcessUse[],
+): Promise<readonly WorkspaceFinding[]> {
+  const findings = await inspectPlace(context, place, seen);
   if (place.kind === "gone") return findings;
   return [...findings, ...(await mountedAt(context, place.kind === "held" ? place.tree : place.path))];
 }
