@@ -42,7 +42,7 @@ function heardFrom(
 ): Fact | undefined {
   const signal = agent.interpret(event);
   if (signal === undefined) return undefined;
-  const { activity, agentSessionId, asks = null } = signal;
+  const { activity, agentSessionId, asks = null, turn = null } = signal;
   const says: Saying[] = [];
   if (activity !== null) {
     // A time ahead of now would make every later event look old.
@@ -55,7 +55,7 @@ function heardFrom(
   }
   const { id, atMs } = event;
   const told = activity === null ? undefined : asks;
-  return { kind: "event", event: { id, launchId, atMs, readAtMs }, says, asks: told };
+  return { kind: "event", event: { id, launchId, atMs, readAtMs }, says, asks: told, turn };
 }
 
 function seenFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord): readonly Fact[] {

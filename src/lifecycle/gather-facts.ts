@@ -7,6 +7,8 @@ import type { LifecycleDeps } from "./lifecycle-manager.ts";
 import { runtimeTarget } from "./session-refs.ts";
 
 export type ObserveDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "inbox" | "agents">;
+/** What saving what was observed needs: turns and messages are part of it. */
+export type SaveDeps = ObserveDeps & Pick<SessionDeps, "turns" | "messages" | "operations" | "checkpoints">;
 
 /** What the world says of some sessions, next to what is stored. */
 export interface Facts {

@@ -69,8 +69,11 @@ export interface LifecycleManager {
   onBranchCheckedOut(id: SessionId, branch: string): Change | undefined;
   /** A terminal session's worktree is gone. Ignored for one that was opened again. */
   onWorkspaceFreed(id: SessionId): Change | undefined;
-  /** All that was learnt of a session at once: one write, one revision, one entry of the change log. */
-  observeFacts(id: SessionId, facts: readonly Fact[]): Change | undefined;
+  /**
+   * All that was learnt of a session at once: one write, one revision, one entry of the change log; `alongside`
+   * belongs to the same transaction, also when the row stays as it is, and undoes it all by a throw.
+   */
+  observeFacts(id: SessionId, facts: readonly Fact[], alongside?: Alongside): Change | undefined;
   /** A terminal session's worktree was made again. Ignored for one that is not over. */
   onWorkspaceRestored(id: SessionId, workspacePath: string): Change | undefined;
   /** What a look at one launch saw. Ignored when the session was launched anew since. */
@@ -85,11 +88,16 @@ export interface LifecycleManager {
 export type LifecycleDeps = Pick<SessionDeps, "store" | "changes" | "clock" | "ids">;
 /** Says what a row becomes; the same reference for no change. A throw refuses and changes nothing. */
 type Decide = (record: SessionRecord, nowMs: number) => SessionRecord;
+/** What is written together with a row. It gets the row as it was before. */
+type Alongside = (before: SessionRecord, nowMs: number) => void;
 
 export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
-  const change = (id: SessionId, decide: Decide) => changeRow(deps, id, decide);
-  const learn = (id: SessionId, facts: readonly Fact[]) =>
-    change(id, (record, nowMs) => afterFacts(record, facts, { nowMs, digest: deps.ids.digest }));
+  const change = (id: SessionId, decide: Decide) => changeRow(deps, id, { decide });
+  const learn = (id: SessionId, facts: readonly Fact[], alongside?: Alongside) =>
+    changeRow(deps, id, {
+      decide: (record, nowMs) => afterFacts(record, facts, { nowMs, digest: deps.ids.digest }),
+      alongside,
+    });
   return {
     onSpawnInitiated: (record) => insertRow(deps, record),
     onSpawnCompleted: (id, started) =>
@@ -119,9 +127,14 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
   };
 }
 
-function changeRow(deps: LifecycleDeps, id: SessionId, decide: Decide): Change | undefined {
+interface RowChange {
+  readonly decide: Decide;
+  readonly alongside?: Alongside | undefined;
+}
+
+function changeRow(deps: LifecycleDeps, id: SessionId, change: RowChange): Change | undefined {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const outcome = deps.store.transaction(() => tryChange(deps, id, decide));
+    const outcome = deps.store.transaction(() => tryChange(deps, id, change));
     if (outcome !== "lost_race") return outcome;
   }
   throw new AoError("store_busy", `session ${id} was written by others ${MAX_TRIES} times in a row`, {
@@ -129,11 +142,27 @@ function changeRow(deps: LifecycleDeps, id: SessionId, decide: Decide): Change |
   });
 }
 
-function tryChange(deps: LifecycleDeps, id: SessionId, decide: Decide): Change | undefined | "lost_race" {
+function tryChange(
+  deps: LifecycleDeps,
+  id: SessionId,
+  { decide, alongside }: RowChange,
+): Change | undefined | "lost_race" {
   const read = deps.store.get(id);
   if (read === undefined) return undefined;
   const nowMs = deps.clock.nowMs();
-  const decided = decide(read, nowMs);
+  const outcome = saveDecided(deps, { read, decided: decide(read, nowMs), nowMs });
+  if (outcome !== "lost_race") alongside?.(read, nowMs);
+  return outcome;
+}
+
+function saveDecided(
+  deps: LifecycleDeps,
+  {
+    read,
+    decided,
+    nowMs,
+  }: { readonly read: SessionRecord; readonly decided: SessionRecord; readonly nowMs: number },
+): Change | "lost_race" {
   if (decided === read) return { record: read, changed: false };
   const { revision } = read.lifecycle;
   const record: SessionRecord = {

@@ -2,6 +2,7 @@ import type { HookEvent } from "../domain/facts.ts";
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { BookChange } from "../domain/turn-book.ts";
 import type { UnreadableSession } from "../ports/session-store.ts";
 import { factsOf, foldFacts } from "./fold-facts.ts";
 import {
@@ -11,9 +12,13 @@ import {
   isOfLaunch,
   lookFailures,
   type ObserveDeps,
+  type SaveDeps,
 } from "./gather-facts.ts";
 import { type Change, type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
 import { hasRow } from "./session-refs.ts";
+import { keepCheckpoints } from "./turns/keep-checkpoints.ts";
+import { recordTurns } from "./turns/record-turns.ts";
+import { settleEnded } from "./turns/settle-ended.ts";
 
 /** How long a message's sender, which looks every few milliseconds, can find its receipt. */
 const RECEIPT_KEPT_MS = 30_000;
@@ -35,20 +40,25 @@ export interface ObserveResult {
  * What `listSessions` shows, saved: pending events and one look at the live sessions go through the
  * lifecycle manager, then the events are removed. Without `ids` all sessions; unknown ids are left out.
  */
-export async function observeSessions(deps: ObserveDeps, ids?: readonly SessionId[]): Promise<ObserveResult> {
+export async function observeSessions(deps: SaveDeps, ids?: readonly SessionId[]): Promise<ObserveResult> {
   const load = () => (ids === undefined ? deps.store.rows() : ids.flatMap((id) => deps.store.get(id) ?? []));
   const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
   const saved = await saveFacts(deps, facts);
   return { ...saved, unreadable: facts.unreadable, lookFailures: lookFailures(facts) };
 }
 
+interface Saved extends Change {
+  /** What changed of its turns and messages. */
+  readonly turns: readonly BookChange[];
+}
+
 /**
- * Saves what was gathered, all of one session in one write, then removes the events that are of no more use and
+ * Saves what was gathered, all of one session in one write with its turns and messages, then removes the events that are of no more use and
  * sets aside those that nobody will apply.
  * Saving the same events twice changes nothing, so those that a message under way may wait for stay a while.
  */
 export async function saveFacts(
-  deps: ObserveDeps,
+  deps: SaveDeps,
   facts: Facts,
 ): Promise<Pick<ObserveResult, "sessions" | "changed">> {
   const manager = lifecycleManager(deps);
@@ -56,6 +66,10 @@ export async function saveFacts(
   await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(deps, facts, record)));
   const late = facts.records.flatMap((record) => lateEvents(facts, record));
   await deps.inbox.setAside([...late, ...strayEvents(deps, facts)]);
+  const ids = facts.records.map(({ id }) => id);
+  for (const { record, turns } of [...saved, ...settleEnded(deps, ids)]) {
+    await keepCheckpoints(deps, record, turns);
+  }
   return {
     sessions: saved.map(({ record }) => record),
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
@@ -63,14 +77,24 @@ export async function saveFacts(
 }
 
 function saveRecord(
-  deps: ObserveDeps,
+  deps: SaveDeps,
   facts: Facts,
   { record, manager }: { readonly record: SessionRecord; readonly manager: LifecycleManager },
-): Change {
+): Saved {
   // Most looks are no news; then not even a transaction is opened.
-  const isNews = foldFacts(deps, facts, record) !== record;
-  const change = isNews ? manager.observeFacts(record.id, factsOf(deps, facts, record)) : undefined;
-  return change ?? { record, changed: false };
+  const isNews = foldFacts(deps, facts, record) !== record || hasLastWords(facts, record);
+  if (!isNews) return { record, changed: false, turns: [] };
+  const learnt = factsOf(deps, facts, record);
+  let turns: readonly BookChange[] = [];
+  const change = manager.observeFacts(record.id, learnt, (before, nowMs) => {
+    turns = recordTurns(deps, { before, facts: learnt, nowMs });
+  });
+  return { ...(change ?? { record, changed: false }), turns };
+}
+
+/** What the agent of a session that is over still told: its row does not change, its turn may. */
+function hasLastWords(facts: Facts, record: SessionRecord): boolean {
+  return isTerminal(record.lifecycle) && eventsOf(facts, record).some((event) => isOfLaunch(event, record));
 }
 
 /** Of sessions without a row, which a spawn under way may still get, those that wait for a day. */

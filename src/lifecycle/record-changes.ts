@@ -8,22 +8,28 @@ import type { LaunchId } from "../domain/ids.ts";
 import { keepSame } from "../domain/keep-same.ts";
 import { type CanonicalLifecycle, isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { TurnSignal } from "../domain/turn-signal.ts";
 
 /** The agent's doing, or the conversation that the agent of one launch named as its own. */
 export type Saying =
   | { readonly kind: "activity"; readonly signal: ActivitySignal }
   | { readonly kind: "conversation"; readonly launchId: LaunchId; readonly agentSessionId: string };
 
+/** A hook event, and all that it says. */
+export interface EventFact {
+  readonly kind: "event";
+  readonly event: HeardEvent;
+  readonly says: readonly Saying[];
+  /** `undefined` when it says nothing of the agent's doing. */
+  readonly asks: Ask | null | undefined;
+  /** What it says of a turn. */
+  readonly turn?: TurnSignal | null;
+}
+
 /** One thing that was learnt of one launch of a session. */
 export type Fact =
   | Saying
-  | {
-      readonly kind: "event";
-      readonly event: HeardEvent;
-      readonly says: readonly Saying[];
-      /** `undefined` when it says nothing of the agent's doing. */
-      readonly asks: Ask | null | undefined;
-    }
+  | EventFact
   | { readonly kind: "look"; readonly launchId: LaunchId; readonly observation: RuntimeObservation };
 
 /** The record with another lifecycle, ended at `nowMs` when that ends it; the same reference for the same lifecycle. */
@@ -69,7 +75,7 @@ function afterFact(record: SessionRecord, fact: Fact, context: ObservationContex
 
 function afterEvent(
   record: SessionRecord,
-  { event, says, asks }: Extract<Fact, { readonly kind: "event" }>,
+  { event, says, asks }: EventFact,
   context: ObservationContext,
 ): SessionRecord {
   const { launchId, heard } = record.metadata;

@@ -1,6 +1,7 @@
 import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
-import { ACTIVITY_STATES } from "../../domain/lifecycle.ts";
+import { ACTIVITY_STATES, type ActivityState } from "../../domain/lifecycle.ts";
+import type { TurnSignal } from "../../domain/turn-signal.ts";
 import type { Agent, AgentCapabilities, AgentSignal, LaunchPlan, LaunchRequest } from "../../ports/agent.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
 
@@ -39,13 +40,34 @@ function resume(canResume: boolean, request: LaunchRequest): LaunchPlan {
   return plan(request, ["--resume", request.agentSessionId]);
 }
 
-/** An event named after an activity means it; `submit` is a receipt whose body is the text. */
-function interpret({ hooks, receipts }: AgentCapabilities, event: HookEvent): AgentSignal | undefined {
-  const name = event.event === "submit" ? "active" : event.event;
-  const activity = ACTIVITY_STATES.find((state) => state === name);
-  if (!hooks || activity === undefined) return undefined;
-  const submittedText = receipts && event.event === "submit" ? event.body : null;
-  return { activity, agentSessionId: null, submittedText };
+type Told = (body: string) => { readonly activity: ActivityState; readonly turn: TurnSignal };
+
+/** Events that tell of a turn; their body is the text that was submitted, or why it failed. */
+const TURN_EVENTS: Readonly<Partial<Record<string, Told>>> = {
+  submit: (text) => ({ activity: "active", turn: { kind: "submitted", text } }),
+  answer: (text) => ({ activity: "active", turn: { kind: "answered", text } }),
+  stop: () => ({ activity: "ready", turn: { kind: "stopped" } }),
+  fail: (message) => ({ activity: "blocked", turn: { kind: "failed", code: "agent_error", message } }),
+  interrupt: () => ({ activity: "idle", turn: { kind: "interrupted" } }),
+};
+
+/** An event named after an activity means it; those of `TURN_EVENTS` tell of a turn as well. */
+function interpret(
+  { hooks, receipts }: AgentCapabilities,
+  { event, body }: HookEvent,
+): AgentSignal | undefined {
+  if (!hooks) return undefined;
+  const activity = ACTIVITY_STATES.find((state) => state === event);
+  if (activity !== undefined) return { activity, agentSessionId: null, submittedText: null };
+  const told = Object.hasOwn(TURN_EVENTS, event) ? TURN_EVENTS[event]?.(body) : undefined;
+  if (told === undefined) return undefined;
+  const turn = receipts ? told.turn : withoutText(told.turn);
+  const submittedText = "text" in turn ? turn.text : null;
+  return { activity: told.activity, agentSessionId: null, submittedText, turn };
+}
+
+function withoutText(turn: TurnSignal): TurnSignal {
+  return turn.kind === "submitted" || turn.kind === "answered" ? { ...turn, text: null } : turn;
 }
 
 /**

@@ -1,0 +1,81 @@
+import { isAoError } from "../../domain/errors.ts";
+import type { LaunchId, SessionId } from "../../domain/ids.ts";
+import { isTerminal, type SessionReason } from "../../domain/lifecycle.ts";
+import { cancelMessage } from "../../domain/message-transitions.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import { type BookChange, type BookPage, enterMessage } from "../../domain/turn-book.ts";
+import { endTurns } from "../../domain/turn-evidence.ts";
+import type { SessionDeps } from "../deps.ts";
+import { bookContext, storedPage, type TurnDeps, writeChanges } from "./turn-pages.ts";
+
+export type SettleDeps = TurnDeps & Pick<SessionDeps, "store" | "clock">;
+
+/** A session whose agent is gone against its will comes back with what waits for it; after these it does not. */
+const OVER_FOR_GOOD: readonly (SessionReason | null)[] = [
+  "manually_killed",
+  "pr_merged",
+  "auto_cleanup",
+  "error_in_process",
+];
+
+/** What was changed of the turns and messages of a session whose agent is gone. */
+export interface EndedTurns {
+  readonly record: SessionRecord;
+  readonly turns: readonly BookChange[];
+}
+
+/**
+ * Settles, as interrupted, the turns of agents that are proven gone: of sessions that are over, and of launches
+ * that another one followed. A turn that is being cancelled is left to that, so operations are recovered first.
+ * What was on its way to them is unconfirmed; what waited for a session that was ended on purpose is cancelled.
+ * Without `ids` all sessions. Idempotent; one whose rows cannot be read stops no other.
+ */
+export function settleEnded(deps: SettleDeps, ids?: readonly SessionId[]): readonly EndedTurns[] {
+  const concerned = new Set([
+    ...deps.turns.allLive().turns.map(({ sessionId }) => sessionId),
+    ...deps.messages.sessionsWaiting(),
+  ]);
+  return [...(ids ?? concerned)].filter((id) => concerned.has(id)).flatMap((id) => settleOne(deps, id) ?? []);
+}
+
+function settleOne(deps: SettleDeps, id: SessionId): EndedTurns | undefined {
+  try {
+    // Most sessions that have a turn live: then not even a transaction is opened.
+    if (ended(deps, id, deps.clock.nowMs()) === undefined) return undefined;
+    return deps.store.transaction(() => {
+      const nowMs = deps.clock.nowMs();
+      const found = ended(deps, id, nowMs);
+      if (found !== undefined) writeChanges(deps, found.turns, nowMs);
+      return found;
+    });
+  } catch (error) {
+    if (isAoError(error, "store_corrupt")) return undefined;
+    throw error;
+  }
+}
+
+function ended(deps: SettleDeps, id: SessionId, nowMs: number): EndedTurns | undefined {
+  const record = deps.store.get(id);
+  if (record === undefined) return undefined;
+  const { changes } = afterEnd(deps, { record, page: storedPage(deps, record), nowMs });
+  return changes.length === 0 ? undefined : { record, turns: changes };
+}
+
+/** The page after whatever of the session has ended did. */
+export function afterEnd(
+  deps: TurnDeps,
+  {
+    record,
+    page,
+    nowMs,
+  }: { readonly record: SessionRecord; readonly page: BookPage; readonly nowMs: number },
+): BookPage {
+  const { lifecycle, metadata, id } = record;
+  const isOver = isTerminal(lifecycle);
+  const isGone = (launchId: LaunchId) => isOver || launchId !== metadata.launchId;
+  const settled = endTurns(page, bookContext(deps, record, undefined), { nowMs, isGone });
+  if (!isOver || !OVER_FOR_GOOD.includes(lifecycle.session.reason)) return settled;
+  return deps.messages
+    .queued(id)
+    .reduce((sofar, one) => enterMessage(sofar, one, cancelMessage(one, "the session ended", nowMs)), settled);
+}
