@@ -115,8 +115,13 @@ async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<
     return null;
   } catch (error) {
     if (isRefusal(error)) return error;
-    throw isAoError(error) ? stoppedError(error, record, "its worktree stays") : error;
+    throw isAoError(error) ? stoppedError(error, record, whatOf(error)) : error;
   }
+}
+
+/** One that was begun to be taken away may lie elsewhere: the error itself says where. */
+function whatOf(error: AoError): string {
+  return isAoError(error, "teardown_incomplete") ? "its worktree was not freed whole" : "its worktree stays";
 }
 
 async function completeKill(

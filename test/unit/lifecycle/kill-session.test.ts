@@ -184,6 +184,22 @@ describe("a kill that is refused the worktree", () => {
     });
     expect(await kill(world)).toMatchObject({ workspaceFreed: true });
   });
+
+  test("does not say that the worktree stays when its files lie in the trash by now", async () => {
+    const world = await aLiveWorld();
+    const left = ["/data/trash/app-1.gone: a file system is mounted in it"];
+    const cause = new AoError("teardown_incomplete", "files are at /data/trash/app-1.gone", {
+      hint: "ao reconcile",
+      details: { left },
+    });
+    world.workspace.failNext("destroy", cause);
+    await expect(kill(world)).rejects.toMatchObject({
+      message:
+        "session app-1 was terminated, its worktree was not freed whole: files are at /data/trash/app-1.gone",
+      hint: "ao reconcile",
+      details: { left },
+    });
+  });
 });
 
 describe("a kill without git", () => {
