@@ -178,14 +178,21 @@ async function restoreWorkspace(
   const spec = workspaceSpec(deps, restore);
   const plan = await deps.workspace.planRestore(spec);
   const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null };
-  await crossing(deps, "restore.planned", () => ledger.checkpoint(held, restoreProgressJson(planned)));
-  const created = await crossing(deps, "restore.workspace.restore", () => deps.workspace.restore(spec));
-  if (plan !== null) undo.push(undoWorkspace(deps, spec, { created }));
+  const isThere = (path: string) => (store: SessionStore) => {
+    lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, path);
+  };
+  const standing = plan === null ? isThere(spec.path) : undefined;
+  await crossing(deps, "restore.planned", () =>
+    ledger.checkpoint(held, restoreProgressJson(planned), standing),
+  );
+  const created = await crossing(deps, "restore.workspace.restore", async () => {
+    const restored = await deps.workspace.restore(spec);
+    if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored }));
+    return restored;
+  });
   const progress = { ...planned, created };
   await crossing(deps, "restore.created", () =>
-    ledger.checkpoint(held, restoreProgressJson(progress), (store) => {
-      lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, created.path);
-    }),
+    ledger.checkpoint(held, restoreProgressJson(progress), isThere(created.path)),
   );
   return progress;
 }

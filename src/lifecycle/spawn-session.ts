@@ -129,10 +129,7 @@ function earlierSpawn(deps: SessionDeps, earlier: Busy | Repeat): SpawnResult {
   if (earlier.kind === "busy") throw operationInProgress(earlier.operation);
   const { sessionId, state } = earlier.operation;
   if (sessionId === null) throw operationInProgress(earlier.operation);
-  return {
-    record: requireSession(deps, sessionId),
-    warnings: warningsIn(state.result),
-  };
+  return { record: requireSession(deps, sessionId), warnings: warningsIn(state.result) };
 }
 
 async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
@@ -143,9 +140,11 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const plan = await deps.workspace.plan(spec);
   const planned = { ...planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() }) };
   await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, spawnProgressJson(planned)));
-  const created = await crossing(deps, "spawn.workspace.create", () => deps.workspace.create(spec, plan));
-  const newConversation = draft.agentSessionId;
-  undo.push(undoWorkspace(deps, planned.ref, { created, newConversation }));
+  const created = await crossing(deps, "spawn.workspace.create", async () => {
+    const made = await deps.workspace.create(spec, plan);
+    undo.push(undoWorkspace(deps, planned.ref, { created: made, newConversation: draft.agentSessionId }));
+    return made;
+  });
   const progress = { ...planned, created };
   await crossing(deps, "spawn.created", () => ledger.checkpoint(held, spawnProgressJson(progress)));
 

@@ -40,7 +40,9 @@ export function undoWorkspace(
     parts: (error) => worktreeLeft(ref, created, error),
     kept: () => kept,
     async run() {
-      const branches = await crossing(deps, "undo.workspace", undo);
+      const branches = await crossing(deps, "undo.workspace", undo).catch((error: unknown) =>
+        failing(deps, ref.sessionId, { path: created.path, error }),
+      );
       kept = branches.map((branch) => branchKept(ref, created, branch));
       if (newConversation !== null) {
         await deps.files.removeTree(conversationFile(deps.dataDir, newConversation));
@@ -48,6 +50,16 @@ export function undoWorkspace(
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
   };
+}
+
+/** A row that says that there is no worktree is set right before the undo fails with its error. */
+async function failing(
+  deps: UndoDeps,
+  id: SessionId,
+  { path, error }: { readonly path: string; readonly error: unknown },
+): Promise<never> {
+  if (await deps.files.exists(path).catch(() => false)) lifecycleManager(deps).onWorkspaceRestored(id, path);
+  throw error;
 }
 
 /** A worktree that stays, and the branch that was made for it. What is in it is for a person to judge. */
