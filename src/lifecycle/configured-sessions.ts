@@ -1,8 +1,9 @@
-import { AoError, isAoError } from "../domain/errors.ts";
+import { isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Project } from "../domain/project.ts";
 import type { PermissionMode, SessionKind } from "../domain/session.ts";
 import type { Config, ConfiguredProject, SessionSettings } from "../ports/config.ts";
+import { explainTaken } from "./branch-taken.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { requireAgent } from "./launch-agent.ts";
 import {
@@ -176,16 +177,6 @@ export async function restoreConfigured(
   try {
     return await restoreSession(ao.deps, id, { ...options, settings: projectSettings(settings) });
   } catch (error) {
-    throw isAoError(error, "branch_in_use") ? branchTaken(error, id) : error;
+    throw isAoError(error, "branch_in_use") ? await explainTaken(ao.deps, error, id) : error;
   }
-}
-
-/** A spawn can take another branch; a restore has but the one. */
-function branchTaken({ code, message, details }: AoError, id: SessionId): AoError {
-  const { path } = details;
-  const where = typeof path === "string" ? `in ${path}` : "there";
-  return new AoError(code, message, {
-    hint: `switch to another branch ${where}, then: ao restore ${id}`,
-    details,
-  });
 }

@@ -10,7 +10,7 @@ import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
 import { destroyWorkspace, removeEndedLaunch } from "./teardown.ts";
-import { describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
+import { adviceOn, describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
   readonly id: SessionId;
@@ -157,7 +157,7 @@ function refusedError(refusal: AoError, result: KillResult): AoError {
   const { id, workspacePath } = result;
   const why = describeRefusal(refusal);
   return new AoError(refusal.code, `session ${id} was terminated, its worktree stays: ${why}`, {
-    hint: `commit and push what counts in ${workspacePath}, then: ao kill ${id}`,
+    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ao kill ${id}`,
     details: { ...refusal.details, ...result, findings: findingsIn(refusal) },
     cause: refusal,
   });

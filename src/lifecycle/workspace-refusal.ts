@@ -1,5 +1,5 @@
 import { type AoError, errorMessage, isAoError } from "../domain/errors.ts";
-import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
+import type { FindingKind, WorkspaceFinding } from "../domain/workspace-finding.ts";
 
 /** Whether an error says that a workspace was left as it is because of what it holds or where it is. */
 export function isRefusal(error: unknown): error is AoError {
@@ -20,4 +20,31 @@ export function describeFindings(findings: readonly WorkspaceFinding[]): string 
 /** Why a workspace was refused, as one clause. */
 export function describeRefusal(error: unknown): string {
   return describeFindings(findingsIn(error)) || errorMessage(error);
+}
+
+const COMMIT = "commit and push what counts";
+
+/** What to do about each kind of finding, so that a worktree may go. */
+const ADVICE: Readonly<Record<FindingKind, string>> = {
+  changed: COMMIT,
+  staged: COMMIT,
+  untracked: COMMIT,
+  ignored: "move the ignored files that count elsewhere, or commit them with git add -f",
+  operation_in_progress: "finish or abort what git has under way (git status says how)",
+  unreachable_commits: "put the commits on a branch (git branch NAME COMMIT)",
+  submodule: "commit and push in the submodules",
+  nested_repository: "push what the repositories inside hold, or move them out",
+  locked: "unlock it (git worktree unlock .)",
+  in_use: "end or move out what uses it",
+  unreadable: "make readable what could not be read",
+};
+
+/** What to do in a worktree that was refused, in words for a person: one clause for each kind of finding. */
+export function adviceOn(refusal: AoError, workspacePath: string): string {
+  if (isAoError(refusal, "workspace_unsafe_path")) {
+    return `look at what is there and move it away: ls -la '${workspacePath}'`;
+  }
+  const kinds = findingsIn(refusal).map(({ kind }) => kind);
+  const clauses = [...new Set(kinds.map((kind) => ADVICE[kind]))];
+  return `in ${workspacePath}: ${clauses.join("; ") || "look at what is there (git status --ignored)"}`;
 }

@@ -254,6 +254,7 @@ describe("restore", () => {
       details: { path: "/repo/x", branch: "feat/42" },
     });
     world.workspace.failNext("planRestore", taken);
+    await world.files.write("/repo/x/.git", "");
     const { exitCode, stderr } = await memoryCli(world, ["restore", id, "--json"]);
     expect(exitCode).toBe(4);
     expect(JSON.parse(stderr).error).toEqual({
