@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { OpenAo } from "../src/compose.ts";
 import { beginInvocation, type CommonOptions, type Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
+import { whileWriting } from "./output-failure.ts";
 
 export interface CommandText {
   /** Name and arguments as commander writes them: `kill <session...>`. */
@@ -72,7 +73,10 @@ export function commandHost(options: HostOptions): Host {
           command: commandText(command),
         });
         try {
-          const code = await work(invocation, ...(args.slice(0, -1) as unknown as Args));
+          const { deed } = invocation;
+          const code = await whileWriting({ stdout: options.io.stdout, deed }, () =>
+            work(invocation, ...(args.slice(0, -1) as unknown as Args)),
+          );
           options.onExitCode(code ?? 0);
         } finally {
           invocation.close();

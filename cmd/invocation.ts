@@ -3,6 +3,7 @@ import { AoError } from "../src/domain/errors.ts";
 import { printable } from "../src/domain/printable.ts";
 import { type Paint, painter } from "./color.ts";
 import type { Io } from "./io.ts";
+import type { Deed } from "./output-failure.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import { reportError, toAoError } from "./report-error.ts";
 
@@ -31,6 +32,8 @@ export interface Invocation {
   /** A line on stderr for a person; with `--json` nothing. */
   note(text: string): void;
   warn(text: string): void;
+  /** What was done and printed last; `undefined` when the command could only show something. */
+  readonly deed: () => Deed | undefined;
   /** An error that does not end the command, as one that does is shown. */
   report(error: unknown): void;
   /** Signals wait for the end of the step from now on. */
@@ -70,6 +73,8 @@ export function beginInvocation(request: InvocationRequest): Invocation {
   const errorPaint = painter({ env: io.env, stream: io.stderr, off });
   const progress = startProgress({ io, quiet: json, verbose: options.verbose === true });
   const opened = new Set<Ao>();
+  let isChanging = false;
+  let deed: Deed | undefined;
 
   function note(text: string): void {
     if (json) return;
@@ -92,6 +97,7 @@ export function beginInvocation(request: InvocationRequest): Invocation {
         ...(configPath && { configPath }),
       });
       opened.add(ao);
+      isChanging ||= access === "create" || access === "existing";
       const close = () => {
         if (opened.delete(ao)) ao.close();
       };
@@ -100,8 +106,10 @@ export function beginInvocation(request: InvocationRequest): Invocation {
     async print(value, lines) {
       const text = json ? JSON.stringify(value, null, 2) : (await lines()).join("\n");
       progress.clear();
+      if (isChanging) deed = { result: value, text, json };
       if (text !== "") io.stdout.write(`${text}\n`);
     },
+    deed: () => deed,
     note,
     warn,
     report: (error) => {

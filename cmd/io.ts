@@ -2,10 +2,17 @@
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
+  /** The terminal itself, for what draws on it. */
+  readonly terminal?: NodeJS.WriteStream | undefined;
   /** Width of the terminal in columns. */
   readonly columns?: number;
-  /** False once nobody reads it any more. */
+  /** False once nobody reads it any more, or it could not be written. */
   readonly writable: boolean;
+  /**
+   * Waits until all is written that was to be, and says why it could not be. `undefined` when it was, or when
+   * its reader went away: that is no error of ours.
+   */
+  failure(): Promise<Error | undefined>;
 }
 
 /** A stream that a command reads from. */
@@ -31,25 +38,34 @@ export interface Interruption {
 }
 
 /**
- * A stream whose reader may go away (`| head`), which is no error of ours: what is left to write is dropped.
- * Node's own stays `writable` after EPIPE (20.20, `process.stdout` cannot be destroyed).
+ * A stream whose reader may go away (`| head`) and whose disk may be full: after the first error the rest is
+ * dropped. Node's own stays `writable` then (20.20, `process.stdout` cannot be destroyed).
  */
 function outputOf(stream: NodeJS.WriteStream): Output {
-  let isRead = true;
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    isRead = false;
+  let error: NodeJS.ErrnoException | undefined;
+  let written: Promise<void> = Promise.resolve();
+  stream.on("error", (first: NodeJS.ErrnoException) => {
+    error ??= first;
   });
   return {
-    write: (text) => isRead && stream.write(text),
+    write(text) {
+      if (error === undefined) written = new Promise((resolve) => stream.write(text, () => resolve()));
+    },
+    async failure() {
+      await written;
+      return error?.code === "EPIPE" ? undefined : error;
+    },
     get isTTY() {
       return stream.isTTY;
+    },
+    get terminal() {
+      return stream.isTTY ? stream : undefined;
     },
     get columns() {
       return stream.columns;
     },
     get writable() {
-      return isRead && stream.writable;
+      return error === undefined && stream.writable;
     },
   };
 }

@@ -28,8 +28,9 @@ function spinner(stream: NodeJS.WriteStream): Progress {
 
 /** A spinner on a terminal; one line for each step with `--verbose` elsewhere; else nothing. */
 export function startProgress({ io, quiet, verbose }: ProgressOptions): Progress {
-  const terminal = io.stderr === process.stderr && process.stderr.isTTY && io.env["TERM"] !== "dumb";
-  if (terminal && !quiet && !verbose) return spinner(process.stderr);
+  const { terminal } = io.stderr;
+  const isDrawn = terminal !== undefined && io.env["TERM"] !== "dumb";
+  if (isDrawn && !quiet && !verbose) return spinner(terminal);
   const step = quiet || !verbose ? () => {} : (text: string) => void io.stderr.write(`ao: ${text}\n`);
   return { step, clear: () => {} };
 }

@@ -42,6 +42,7 @@ export const EXIT_CODES = {
   delivery_failed: 1,
   delivery_unconfirmed: 1,
   timeout: 1,
+  output_failed: 1,
   internal: 1,
   interrupted: 130,
 } as const;

@@ -20,6 +20,8 @@ export interface MemoryCliOptions {
   readonly warnings?: readonly string[];
   /** A signal arrives as soon as the command holds signals back. */
   readonly interrupted?: boolean;
+  /** Nothing that is written to standard output arrives. */
+  readonly fullStdout?: boolean;
   /** There is no data directory yet. */
   readonly isNew?: boolean;
 }
@@ -50,14 +52,18 @@ export async function memoryCli(
     warnings = [],
     interrupted = false,
     isNew = false,
+    fullStdout = false,
   }: MemoryCliOptions = {},
 ): Promise<CliResult> {
   const written = { stdout: "", stderr: "" };
+  let lost = "";
   const output = (name: keyof typeof written) => ({
     isTTY: terminal,
     writable: true,
+    failure: async () => (lost === "" || name === "stderr" ? undefined : new Error("ENOSPC: full, write")),
     write(text: string) {
-      written[name] += text;
+      if (fullStdout && name === "stdout") lost += text;
+      else written[name] += text;
     },
   });
   const controller = new AbortController();

@@ -46,8 +46,12 @@ function unusable(path: string, reason: string, cause?: unknown): AoError {
   });
 }
 
+/** What Node puts in place of bytes of a variable that are no UTF-8 (20.20): the path is another one then. */
+const LOST = "\ufffd";
+
 /** Calls the file system; what it refuses is about the data directory. */
 function guarded<Result>(path: string, work: () => Result): Result {
+  if (path.includes(LOST)) throw unusable(path, "its path is not valid UTF-8");
   try {
     return work();
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dataDirectory } from "../../../../src/adapters/data-directory/data-directory.ts";
@@ -39,6 +39,14 @@ describe("the data directory", () => {
     expect(() => at(path(tempDir())).prepare()).toThrow(
       expect.objectContaining({ code: "data_dir_unusable", hint: expect.stringContaining("AO_DATA_DIR") }),
     );
+  });
+
+  test("whose path is not what was given, for want of UTF-8, is neither made nor looked for", () => {
+    const directory = dataDirectory({ HOME: join(tempDir(), "caf\ufffd") }, "/");
+    for (const use of [directory.exists, directory.prepare, directory.resolved]) {
+      expect(use).toThrow(expect.objectContaining({ code: "data_dir_unusable" }));
+    }
+    expect(existsSync(directory.path)).toBe(false);
   });
 
   test("is taken from AO_DATA_DIR, from an absolute XDG_DATA_HOME, else from the home folder", () => {
