@@ -89,7 +89,10 @@ export function spawnCommand(host: Host): Command {
     ],
   });
   return addSpawnFlags(command.usage("[options] [issue] [-- <agent arguments…>]"))
-    .option("--branch <name>", "branch to work on, made when it is new (default: from issue, title or id)")
+    .option(
+      "--branch <name>",
+      "branch to work on, made when it is new (default: from issue and title, else a new session/<id>)",
+    )
     .option("--title <text>", "one line that says what it is about")
     .addOption(
       new Option("--kind <kind>", "what it is for")

@@ -47,7 +47,7 @@ export interface SpawnRequest extends RequestOptions {
   readonly title: string | null;
   /** The user's prompt, without the project's rules. */
   readonly prompt: string | null;
-  /** `null` means: derived from issue, title or session id. */
+  /** `null` means: derived from issue and title, or from the session id and then always a new one. */
   readonly branch: string | null;
   /** Where a new branch starts; `null` means the default branch. */
   readonly baseRef: string | null;
@@ -209,12 +209,13 @@ function workspaceSpec(
 ): WorkspaceSpec {
   const { project, settings, baseRef, issueId, title } = request;
   const { sessionId } = draft;
+  const derived = deriveBranch({ issueId, title, sessionId });
   return {
-    projectId: project.id,
-    sessionId,
-    repositoryPath: project.repositoryPath,
+    ...{ projectId: project.id, sessionId, repositoryPath: project.repositoryPath },
     path: dataLayout(deps.dataDir).worktree(project.id, sessionId),
-    branch: request.branch ?? deriveBranch({ issueId, title, sessionId }),
+    branch: request.branch ?? derived,
+    branchIsMadeUp:
+      request.branch === null && derived === deriveBranch({ issueId: null, title: null, sessionId }),
     baseRef,
     defaultBranch: project.defaultBranch,
     postCreate: settings.postCreate,

@@ -25,6 +25,11 @@ export interface WorkspaceRef {
 export interface WorkspaceSpec extends WorkspaceRef {
   /** A valid branch name. One that exists, here or on the remote, is used as it is. */
   readonly branch: string;
+  /**
+   * Nobody asked for this name, it was made up for the session: one that exists, here or on a remote, is another's.
+   * `plan` then takes the next free of `<branch>-2`, `<branch>-3` and so on.
+   */
+  readonly branchIsMadeUp?: boolean;
   /** Where a new branch starts; `null` means the default branch. */
   readonly baseRef: string | null;
   readonly defaultBranch: string | null;

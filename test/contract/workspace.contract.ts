@@ -49,6 +49,28 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         expect(created).toMatchObject({ branch: "feat/1", branchCreated: false, baseRef: "feat/1" });
       });
 
+      test("takes a free name beside a branch that has the one made up for the session", async () => {
+        const { workspace, spec, addBranch, branches } = open();
+        for (const name of ["session/app-1", "session/app-1-3"]) addBranch(name);
+        const before = [...branches()];
+        const madeUp = (number: number) => {
+          const patch = { branch: "session/app-1", branchIsMadeUp: true };
+          return number === 1 ? spec(patch) : other(spec, patch, number);
+        };
+        for (const [number, branch] of [
+          [1, "session/app-1-2"],
+          [2, "session/app-1-4"],
+        ] as const) {
+          const created = await make(workspace, madeUp(number));
+          expect(created).toMatchObject({ branch, branchCreated: true, baseRef: "main" });
+          expect(await workspace.undoCreate(madeUp(number), created)).toEqual([]);
+          expect(branches()).toEqual(before);
+          await make(workspace, madeUp(number));
+          before.push(branch);
+          before.sort();
+        }
+      });
+
       test.each([
         "",
         "-rf",

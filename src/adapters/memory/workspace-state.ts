@@ -56,8 +56,9 @@ export function refuseOutside({ managedRoot }: WorkspaceState, ref: WorkspaceRef
 }
 
 /** @throws AoError as `Workspace.plan` */
-export function planNew(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePlan {
-  refuseBadBranch(spec.branch);
+export function planNew(state: WorkspaceState, wanted: WorkspaceSpec): WorkspacePlan {
+  refuseBadBranch(wanted.branch);
+  const spec = wanted.branchIsMadeUp === true ? { ...wanted, branch: freeBranch(state, wanted) } : wanted;
   const { path, branch, operationId, repositoryPath } = spec;
   if (state.places.has(path)) throw taken(path);
   refuseTakenBranch(state.places, spec);
@@ -65,6 +66,14 @@ export function planNew(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePl
   const baseRef = found === undefined ? (spec.baseRef ?? spec.defaultBranch ?? "main") : branch;
   const baseCommit = found?.commit ?? BASE_COMMIT;
   return { operationId, path, branch, branchExists: found !== undefined, baseRef, baseCommit, warnings: [] };
+}
+
+function freeBranch(state: WorkspaceState, { branch, repositoryPath }: WorkspaceSpec): string {
+  const known = branchesOf(state, repositoryPath);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? branch : `${branch}-${number}`;
+    if (!known.has(name)) return name;
+  }
 }
 
 /** @throws AoError branch_missing, branch_in_use */

@@ -3,7 +3,7 @@ import { AoError } from "../../domain/errors.ts";
 import type { WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { resolveBase } from "./base-commit.ts";
 import { checkBranchName, refuseNul } from "./branch-name.ts";
-import { type FoundRef, findLocalBranch, listRefs } from "./branch-refs.ts";
+import { type FoundRef, listRefs } from "./branch-refs.ts";
 import type { Repository } from "./repository.ts";
 import type { Git } from "./run-git.ts";
 
@@ -13,6 +13,7 @@ export type BranchPlan = Pick<
   "branch" | "branchExists" | "baseRef" | "baseCommit" | "warnings"
 >;
 
+const LOCAL = "refs/heads/";
 const REMOTE = "refs/remotes/";
 
 export interface WantedBranch {
@@ -34,21 +35,24 @@ export async function findBranch(
   { branch, path }: WantedBranch,
 ): Promise<BranchPlan | undefined> {
   refuseNul(branch);
-  const [, local, remotes] = await Promise.all([
+  const [, refs] = await Promise.all([
     checkBranchName(git, branch),
-    findLocalBranch(git, repository, branch),
-    listRefs(git, repository, [`${REMOTE}*/${branch}`]),
+    listRefs(git, repository, everywhere(branch)),
   ]);
+  const local = refs.find(({ ref }) => ref === `${LOCAL}${branch}`);
   if (local !== undefined) {
     const holder = local.checkedOutAt;
     if (holder !== null && holder !== path) throw await branchInUse(repository, branch, holder);
     return { branch, branchExists: true, baseRef: branch, baseCommit: local.commit, warnings: [] };
   }
-  const remote = onlyRemote(branch, remotes);
+  const remote = onlyRemote(branch, refs);
   if (remote === undefined) return undefined;
   const baseRef = remote.ref.slice(REMOTE.length);
   return { branch, branchExists: false, baseRef, baseCommit: remote.commit, warnings: [] };
 }
+
+/** As patterns: the branch of this name, here and on every remote. */
+const everywhere = (branch: string): readonly string[] => [`${LOCAL}${branch}`, `${REMOTE}*/${branch}`];
 
 /**
  * `findBranch`, and a new branch from its base when there is none.
@@ -56,20 +60,32 @@ export async function findBranch(
  * @throws AoError as `findBranch` and `resolveBase`.
  */
 export async function planBranch(git: Git, repository: Repository, spec: WorkspaceSpec): Promise<BranchPlan> {
-  const found = await findBranch(git, repository, spec);
-  if (found === undefined) {
-    const base = await resolveBase(git, repository, spec);
-    return {
-      branch: spec.branch,
-      branchExists: false,
-      baseRef: base.ref,
-      baseCommit: base.commit,
-      warnings: [],
-    };
+  if (spec.branchIsMadeUp === true) {
+    return newBranch(git, repository, { ...spec, branch: await freeName(git, repository, spec.branch) });
   }
+  const found = await findBranch(git, repository, spec);
+  if (found === undefined) return newBranch(git, repository, spec);
   if (spec.baseRef === null) return found;
   const warning = `branch ${spec.branch} exists and is used as it is; base ${spec.baseRef} has no effect`;
   return { ...found, warnings: [warning] };
+}
+
+async function newBranch(git: Git, repository: Repository, spec: WorkspaceSpec): Promise<BranchPlan> {
+  const { branch } = spec;
+  const { ref, commit } = await resolveBase(git, repository, spec);
+  return { branch, branchExists: false, baseRef: ref, baseCommit: commit, warnings: [] };
+}
+
+/** The first of `<branch>`, `<branch>-2`, `<branch>-3` that is no branch and no folder of branches anywhere. */
+async function freeName(git: Git, repository: Repository, branch: string): Promise<string> {
+  refuseNul(branch);
+  const patterns = [...everywhere(branch), ...everywhere(`${branch}-*`), ...everywhere(`${branch}-*/**`)];
+  const [, refs] = await Promise.all([checkBranchName(git, branch), listRefs(git, repository, patterns)]);
+  const taken = refs.map(({ ref }) => (ref.startsWith(LOCAL) ? ref.slice(LOCAL.length) : remoteBranch(ref)));
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? branch : `${branch}-${number}`;
+    if (!taken.some((other) => other === name || other.startsWith(`${name}/`))) return name;
+  }
 }
 
 /** A pattern also matches what lies below it (git-for-each-ref(1)), so the names are compared whole. */

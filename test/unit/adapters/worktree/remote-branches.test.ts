@@ -60,6 +60,16 @@ describe("remotes", () => {
     expect(created.baseCommit).toBe(world.clone.git("rev-parse", baseRef));
   });
 
+  test("a name made up for a session is taken by a branch of any remote, and by a folder of branches", async () => {
+    const { upstream, clone } = cloned();
+    for (const name of ["session/app-1", "session/app-1-3/deep"]) upstream.git("branch", name);
+    clone.git("fetch", "-q");
+    clone.git("branch", "session/app-1-2");
+    const { workspace, spec } = worktreeWorld(clone);
+    const plan = await workspace.plan(spec({ branch: "session/app-1", branchIsMadeUp: true }));
+    expect(plan).toMatchObject({ branch: "session/app-1-4", branchExists: false, baseRef: "origin/main" });
+  });
+
   test("a remote that cannot be reached does not matter", async () => {
     const { clone } = cloned();
     clone.git("remote", "set-url", "origin", "file:///nope");
