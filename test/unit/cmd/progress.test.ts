@@ -8,7 +8,8 @@ function aTerminal(env: Readonly<Record<string, string>>) {
   const drawn: string[] = [];
   const lines: string[] = [];
   const stream = new PassThrough().on("data", (chunk) => drawn.push(String(chunk)));
-  const terminal = Object.assign(stream, { isTTY: true, columns: 80 });
+  const moves = { cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
+  const terminal = Object.assign(stream, { isTTY: true, columns: 80, ...moves });
   const stderr = { isTTY: true, terminal, writable: true, write: (text: string) => lines.push(text) };
   return { io: { env, stderr } as unknown as Io, drawn: () => drawn.join(""), lines };
 }
