@@ -98,6 +98,7 @@ export async function writeLaunchFiles(spec: RuntimeSpec): Promise<void> {
     await writeAnew(scriptPath, launchScript(spec, environmentPath), 0o700);
   } catch (error) {
     throw new AoError("data_dir_unusable", `${spec.launchDir} cannot be written: ${errorMessage(error)}`, {
+      hint: "check what is there, its permissions and the free space, or set AO_DATA_DIR to another folder",
       cause: error,
     });
   }
@@ -110,5 +111,14 @@ async function writeAnew(path: string, content: string, mode: number): Promise<v
 
 /** Removes them, as far as they are there. Idempotent. */
 export async function removeLaunchFiles({ environmentPath, scriptPath }: LaunchFiles): Promise<void> {
-  await Promise.all([environmentPath, scriptPath].map((path) => rm(path, { force: true })));
+  await Promise.all([environmentPath, scriptPath].map(removeFile));
+}
+
+/** Below what is no folder there is no file either; `force` has that as an error (fs.rm of Node 20). */
+async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTDIR")) throw error;
+  }
 }

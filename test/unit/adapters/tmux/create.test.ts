@@ -257,6 +257,21 @@ describe("a start that fails", () => {
     expect(leftOf(spec, server.hasSession)).toEqual([]);
   });
 
+  test("because a file is where its launch folder belongs says so, and has nothing to take back", async () => {
+    const { runtime } = open();
+    const file = join(tempDir(), "launch");
+    writeFileSync(file, "mine");
+    const error = await runtime.create(aRuntimeSpec({ launchDir: join(file, "launch-1") })).catch((e) => e);
+    expect(error).toMatchObject({
+      code: "data_dir_unusable",
+      message: expect.stringContaining(`${file}/launch-1 cannot be written`),
+      hint: expect.any(String),
+      details: {},
+    });
+    expect(error.details.left).toBeUndefined();
+    expect(readFileSync(file, "utf8")).toBe("mine");
+  });
+
   test("because tmux hung after it had made the session leaves nothing", async () => {
     const script = 'case "$*" in *new-session*) "$real" "$@"; exec sleep 60;; esac; exec "$real" "$@"';
     const { runtime, server } = open({ tmuxPath: fakeTmux(script), timeoutMs: 1000 });
