@@ -3,6 +3,7 @@ import { errorMessage } from "../../domain/errors.ts";
 import { type IgnoredRule, NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import { entryAt, namesAt } from "./entry-at.ts";
 import { type Found, mergeFound } from "./findings.ts";
+import { strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import { ignoredEvidence } from "./ignored-evidence.ts";
 import { ignoredJudge } from "./ignored-judge.ts";
@@ -53,10 +54,11 @@ export type RuleSource = () => Promise<IgnoredRule>;
  */
 export async function inspectFiles(git: Git, options: FilesOptions): Promise<FilesReport> {
   const { where, submodules } = options;
-  const [{ report, complaints }, index] = await Promise.all([
-    readStatus(git, where, submodules),
-    readIndex(git, where),
-  ]);
+  const reading = [readStatus(git, where, submodules), readIndex(git, where)] as const;
+  // Both are waited for, so that of two failures it is always the same one that is told.
+  await Promise.allSettled(reading);
+  const [{ report, complaints }, index] = await Promise.all(reading);
+  if (index.tracked.length === 0 && report.staged.length === 0) await requireEmpty(git, where, report.head);
   const [tree, hidden, links] = await Promise.all([
     scan(options, report, index),
     hiddenChanges(git, options.root, index),
@@ -72,6 +74,14 @@ export async function inspectFiles(git: Git, options: FilesOptions): Promise<Fil
     unreadable: [...complaints, ...tree.unreadable],
   };
   return { found: mergeFound(found, links), head: report.head };
+}
+
+/** An index without entries is right for a commit without files; else git has not told what is in it. */
+async function requireEmpty(git: Git, where: GitLocation, head: string | null): Promise<void> {
+  if (head === null) return;
+  const action = "read the index";
+  const tree = outputOf(await git.read(where, ["ls-tree", "-z", head]), action);
+  if (tree !== "") throw strangeAnswer(action, "");
 }
 
 async function scan(
