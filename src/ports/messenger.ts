@@ -10,6 +10,9 @@ export interface MessageTarget extends RuntimeTarget {
 /** `delivered`: the agent's own evidence carried this text. `unconfirmed`: typed, nothing was heard. */
 export type Delivery = { readonly state: "delivered" } | { readonly state: "unconfirmed" };
 
+/** Whether keys reached a terminal; `unknown` when there was no answer: they may have. */
+export type Press = { readonly kind: "pressed" } | { readonly kind: "unknown"; readonly cause: string };
+
 /** Brings a message into an agent's terminal. */
 export interface Messenger {
   /**
@@ -24,4 +27,13 @@ export interface Messenger {
    * @throws AoError runtime_unavailable when the runtime did not answer.
    */
   send(target: MessageTarget, text: string, timeoutMs: number): Promise<Delivery>;
+  /**
+   * Presses keys one after the other, with nothing between them.
+   *
+   * @param keys their names in tmux(1), KEY BINDINGS, for example `Escape` or `C-c`.
+   * @throws AoError not_running when the agent is gone.
+   * @throws AoError delivery_failed when the terminal refuses input; nothing was pressed.
+   * @throws AoError runtime_unavailable when the runtime did not answer; nothing was pressed.
+   */
+  press(target: RuntimeTarget, keys: readonly string[]): Promise<Press>;
 }

@@ -14,6 +14,8 @@ export interface MessengerWorld {
   ): Promise<MessageTarget>;
   /** The messages that were submitted to it so far, in order. */
   heard(target: MessageTarget): readonly string[];
+  /** How often it was given the key Escape so far. */
+  escapes(target: MessageTarget): number;
 }
 
 /** Long enough for a receipt on a busy machine; short where none will come. */
@@ -104,6 +106,30 @@ export function messengerContract(name: string, open: () => MessengerWorld): voi
       await world.messenger.send(other, "for the other", PATIENT_MS);
       expect(world.heard(one)).toEqual(["for one"]);
       expect(world.heard(other)).toEqual(["for the other"]);
+    });
+
+    test("a key that is pressed reaches the agent, and submits nothing", async () => {
+      const world = open();
+      const [target, other] = [await world.agent("answers"), await world.agent("answers")];
+      expect(await world.messenger.press(target, ["Escape", "Escape"])).toEqual({ kind: "pressed" });
+      await expect.poll(() => world.escapes(target)).toBe(2);
+      expect(world.heard(target)).toEqual([]);
+      expect(world.escapes(other)).toBe(0);
+    });
+
+    test("no key reaches an agent that is gone", async () => {
+      const world = open();
+      const target = await world.agent("gone");
+      await expect(world.messenger.press(target, ["Escape"])).rejects.toMatchObject({ code: "not_running" });
+    });
+
+    test("no key reaches a terminal that takes no input", async () => {
+      const world = open();
+      const target = await world.agent("refuses");
+      await expect(world.messenger.press(target, ["Escape"])).rejects.toMatchObject({
+        code: "delivery_failed",
+      });
+      expect(world.escapes(target)).toBe(0);
     });
   });
 }

@@ -12,6 +12,8 @@ import { tempDir } from "../support/temp-dir.ts";
 import { aRuntimeSpec, tmuxServer } from "../support/tmux-server.ts";
 import { type Listener, type MessengerWorld, messengerContract } from "./messenger.contract.ts";
 
+const ESCAPE = 0x1b;
+
 function memoryWorld(): MessengerWorld {
   const messenger = memoryMessenger();
   return {
@@ -23,6 +25,10 @@ function memoryWorld(): MessengerWorld {
     },
     heard: ({ sessionId }) =>
       messenger.sent.filter(({ target }) => target.sessionId === sessionId).map(({ text }) => text),
+    escapes: ({ sessionId }) =>
+      messenger.pressed
+        .filter(({ target }) => target.sessionId === sessionId)
+        .flatMap(({ keys }) => keys.filter((key) => key === "Escape")).length,
   };
 }
 
@@ -71,6 +77,8 @@ function tmuxWorld(): MessengerWorld {
       return target;
     },
     heard,
+    escapes: ({ sessionId }) =>
+      (stubs.get(sessionId)?.received() ?? []).filter((byte) => byte === ESCAPE).length,
   };
 }
 

@@ -2,6 +2,7 @@ import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { refuseKeys } from "../../domain/message-keys.ts";
 import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
+import type { RuntimeTarget } from "../../ports/runtime.ts";
 
 /**
  * How an agent takes messages: `answers` hears and, when it has receipts, confirms; `deaf` hears but
@@ -15,21 +16,33 @@ export interface MemoryMessenger extends Messenger {
   readonly log: string[];
   /** What reached an agent, in order. */
   readonly sent: readonly { readonly target: MessageTarget; readonly text: string }[];
+  /** Keys that reached an agent, in order. */
+  readonly pressed: readonly { readonly target: RuntimeTarget; readonly keys: readonly string[] }[];
   /** How a session's agent takes messages from now on; `answers` until told otherwise. */
   setListener(sessionId: SessionId, listener: MemoryListener): void;
-  /** The next `send` is logged, reaches nobody and throws `error`. */
+  /** The next call is logged, reaches nobody and throws `error`. */
   failNext(error: Error): void;
 }
 
+export interface MemoryMessengerOptions {
+  readonly log?: string[];
+  /** What an agent that `answers` does with a text; for example, it tells of it through a hook. */
+  readonly onHeard?: (target: MessageTarget, text: string) => Promise<void>;
+  /** The same for keys. */
+  readonly onPressed?: (target: RuntimeTarget, keys: readonly string[]) => Promise<void>;
+}
+
 /** An in-memory twin of the tmux messenger; passes the same contract. */
-export function memoryMessenger(options: { readonly log?: string[] } = {}): MemoryMessenger {
+export function memoryMessenger(options: MemoryMessengerOptions = {}): MemoryMessenger {
   const log = options.log ?? [];
   const sent: { readonly target: MessageTarget; readonly text: string }[] = [];
+  const pressed: { readonly target: RuntimeTarget; readonly keys: readonly string[] }[] = [];
   const listeners = new Map<SessionId, MemoryListener>();
   const failures: Error[] = [];
   return {
     log,
     sent,
+    pressed,
     setListener: (sessionId, listener) => void listeners.set(sessionId, listener),
     failNext: (error) => void failures.push(error),
     async send(target, text) {
@@ -40,13 +53,24 @@ export function memoryMessenger(options: { readonly log?: string[] } = {}): Memo
       refuse(target, listener);
       if (!target.bracketedPaste) refuseKeys(target.sessionId, text);
       sent.push({ target, text });
+      if (listener === "answers") await options.onHeard?.(target, text);
       return { state: target.receipts && listener === "answers" ? "delivered" : "unconfirmed" };
+    },
+    async press(target, keys) {
+      log.push(`messenger.press ${target.sessionId} ${keys.join(" ")}`);
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      const listener = listeners.get(target.sessionId) ?? "answers";
+      refuse(target, listener);
+      pressed.push({ target, keys });
+      if (listener === "answers") await options.onPressed?.(target, keys);
+      return { kind: "pressed" };
     },
   };
 }
 
 /** @throws AoError not_running, delivery_failed */
-function refuse({ sessionId }: MessageTarget, listener: MemoryListener): void {
+function refuse({ sessionId }: RuntimeTarget, listener: MemoryListener): void {
   if (listener === "gone") throw new AoError("not_running", `the agent of ${sessionId} is gone`);
   if (listener !== "refuses") return;
   throw new AoError("delivery_failed", `the terminal of ${sessionId} takes no input`);

@@ -130,3 +130,23 @@ export function typeCommand(pane: PaneRef, { buffers, flags, onlyBracketed }: Pa
   const otherwise = refuse.length === 0 ? [] : [refuse.join(" ; ")];
   return ["if-shell", "-F", "-t", pane.paneId, takesInput, type.join(" ; "), ...otherwise];
 }
+
+const KEY_NAME = /^[A-Za-z0-9-]+$/;
+
+/**
+ * As `typeCommand`, but presses keys by their names.
+ *
+ * @throws Error when a name is none.
+ */
+export function pressCommand(pane: PaneRef, keys: readonly string[]): string[] {
+  if (keys.length === 0 || !keys.every((key) => KEY_NAME.test(key))) {
+    throw new Error(`not names of keys: ${JSON.stringify(keys)}`);
+  }
+  const takesInput = isStillIt(pane, "#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}");
+  const press = [
+    `copy-mode -q -t ${pane.paneId}`,
+    `send-keys -t ${pane.paneId} ${keys.join(" ")}`,
+    `display-message -p ${TYPED}`,
+  ];
+  return ["if-shell", "-F", "-t", pane.paneId, takesInput, press.join(" ; ")];
+}

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { hasKeys, refuseKeys } from "../../domain/message-keys.ts";
-import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
+import type { MessageTarget, Messenger, Press } from "../../ports/messenger.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
-import { TYPED } from "./args.ts";
+import type { RuntimeTarget } from "../../ports/runtime.ts";
+import { pressCommand, TYPED } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
 import { locate, locateReopened, type Sighting } from "./locate.ts";
 import { pasteFlags, splitAtPasteEnd, typingCall } from "./paste.ts";
@@ -34,7 +35,21 @@ export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
         target.receipts && (await awaitReceipt(options, { target, text: message, before, timeoutMs }));
       return { state: isHeard ? "delivered" : "unconfirmed" };
     },
+    press: (target, keys) => press(deps, target, keys),
   };
+}
+
+async function press(deps: TmuxDeps, target: RuntimeTarget, keys: readonly string[]): Promise<Press> {
+  const { pane } = openPane(target.sessionId, await locateReopened(deps, target));
+  const answer = await deps.run(target.handle.socketPath, pressCommand(pane, keys));
+  if (answer.kind === "failed") return { kind: "unknown", cause: answer.cause };
+  if (answer.kind === "missing") throw unavailable(answer.cause);
+  if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return { kind: "pressed" };
+  openPane(target.sessionId, await locate(deps, target));
+  throw refused(
+    target.sessionId,
+    answer.kind === "refused" ? answer.message : "the terminal changed meanwhile",
+  );
 }
 
 async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<void> {

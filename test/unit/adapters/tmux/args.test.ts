@@ -5,6 +5,7 @@ import {
   killSessionArgs,
   listPanesArgs,
   newSessionArgs,
+  pressCommand,
   typeCommand,
 } from "../../../../src/adapters/tmux/args.ts";
 import { launchId, sessionId } from "../../../support/builders.ts";
@@ -108,5 +109,17 @@ describe("typeCommand", () => {
 
   test("a bare Enter has no buffers to take back", () => {
     expect(typeCommand(pane, typing)).toHaveLength(6);
+  });
+});
+
+describe("pressCommand", () => {
+  test("it leaves copy mode, presses the keys in order, and says so, under the same conditions", () => {
+    const [, , , , condition, press] = pressCommand(pane, ["Escape", "C-c"]);
+    expect(press).toBe("copy-mode -q -t %4 ; send-keys -t %4 Escape C-c ; display-message -p ao-typed");
+    expect(condition).toBe(typeCommand(pane, { buffers: [], flags: "", onlyBracketed: false })[4]);
+  });
+
+  test.each([[[]], [["Escape ; kill-server"]], [["a b"]], [[""]], [["#{x}"]]])("%j names no keys", (keys) => {
+    expect(() => pressCommand(pane, keys)).toThrow("not names of keys");
   });
 });
