@@ -10,6 +10,7 @@ import { keepHeadLog } from "./lost-commits.ts";
 import { type Marker, writeMarker } from "./marker.ts";
 import { isBeingMade, markedEnvironment } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
+import { ledAway, type PlannedHead } from "./planned-head.ts";
 import { putFiles, runCommands } from "./post-create.ts";
 import { forgetWorktree, removeWorktree } from "./remove-worktree.ts";
 import type { Repository } from "./repository.ts";
@@ -83,12 +84,14 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   const { branch, branchExists, baseRef, baseCommit, operationId } = plan;
   const added = await addWorktree({ ...context, repository, path, branch, operationId });
   const { gitDir } = added.record;
+  const head = { git: context.git, gitDir, branch };
+  await refuseLedAway(head, path);
   await keepHeadLog(gitDir);
   await writeMarker(gitDir, markerOf(context, making));
   const files = await putFiles(repository, path, postCreate);
   await writeMarker(gitDir, { ...markerOf(context, making), put: files.put });
   const env = markedEnvironment(spec.env, operationId);
-  await runCommands(postCreate.commands, { path, env, timeoutMs: postCreate.timeoutMs });
+  await runCommands(postCreate.commands, { path, env, timeoutMs: postCreate.timeoutMs, head });
   const commandsRan = postCreate.commands.length > 0;
   const rule = () => context.ignoredRule(markerOf(context, making));
   const made = await snapshotMade(context.git, path, { commandsRan, known: files.put, rule });
@@ -97,6 +100,16 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   await unlockMade(repository, path, operationId);
   const warnings = [...plan.warnings, ...added.warnings, ...files.warnings];
   return { path, branch, branchCreated: !branchExists, baseRef, baseCommit, warnings };
+}
+
+/** Only a hook can have done that: git itself has just checked the branch out. */
+async function refuseLedAway(head: PlannedHead, path: string): Promise<void> {
+  const away = await ledAway(head);
+  if (away === undefined) return;
+  throw new AoError("git_failed", `a git hook led the new worktree ${path} ${away}`, {
+    hint: "see the post-checkout hook of the repository: git rev-parse --git-path hooks/post-checkout",
+    details: { path, branch: head.branch },
+  });
 }
 
 /** Takes off the lock that says that it is being made; as `git worktree unlock` does it. */

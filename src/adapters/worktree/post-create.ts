@@ -1,6 +1,7 @@
 import { AoError } from "../../domain/errors.ts";
 import type { PostCreate } from "../../ports/workspace.ts";
 import { withoutGitLocation } from "./git-environment.ts";
+import { ledAway, type PlannedHead } from "./planned-head.ts";
 import { checkPutPaths, mergePuts, type PutResult, putCopy, putLink } from "./put-files.ts";
 import type { Repository } from "./repository.ts";
 import { type LongResult, runLong } from "./run-long.ts";
@@ -34,21 +35,22 @@ export interface CommandPlace {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly head: PlannedHead;
 }
 
 /**
  * Runs the user's own commands, one after the other, each by `/bin/sh -c` in the worktree.
  *
- * @throws AoError post_create_failed for the first that fails or takes too long, all its processes ended
- *   by then; `details.output` has its last 200 lines.
+ * @throws AoError post_create_failed for the first that fails, takes too long or checks another branch out, all its
+ *   processes ended by then; `details.output` has its last 200 lines.
  */
 export async function runCommands(commands: readonly string[], place: CommandPlace): Promise<void> {
-  const { path, timeoutMs } = place;
+  const { path, timeoutMs, head } = place;
   const env = withoutGitLocation(place.env);
   for (const command of commands) {
     const run = { program: "/bin/sh", args: ["-c", command], cwd: path, env, timeoutMs };
     const result = await runLong(run);
-    const failure = whyFailed(result, timeoutMs);
+    const failure = whyFailed(result, timeoutMs) ?? (await whereLed(head));
     if (failure !== undefined) throw commandFailed(command, failure, result);
   }
 }
@@ -58,6 +60,11 @@ function whyFailed(result: LongResult, timeoutMs: number): string | undefined {
   if (result.kind === "not_started") return "could not be started";
   if (result.exitCode === 0) return undefined;
   return result.exitCode === null ? "was ended by a signal" : `failed with ${result.exitCode}`;
+}
+
+async function whereLed(head: PlannedHead): Promise<string | undefined> {
+  const away = await ledAway(head);
+  return away === undefined ? undefined : `led the workspace ${away}`;
 }
 
 function commandFailed(command: string, failure: string, result: LongResult): AoError {
