@@ -17,6 +17,13 @@ export const WORKTREE_STATES: readonly WorktreeState[] = [
   ...PLACE_STATES,
 ];
 
+/** Some of them, each behind its name, for `test.each`. */
+export function statesBy(
+  isWanted: (state: WorktreeState) => boolean,
+): readonly (readonly [name: string, state: WorktreeState])[] {
+  return WORKTREE_STATES.filter(isWanted).map((state) => [state.name, state]);
+}
+
 /** Brings the worktree at `path` into a state. */
 export async function bringAbout(
   { arrange }: WorktreeState,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { skipReasonFor } from "../../../../../src/domain/skip-reason.ts";
 import { worktreeSnapshot } from "../../../../support/tree-snapshot.ts";
-import { WORKTREE_STATES } from "../../../../support/worktree-states.ts";
+import { statesBy } from "../../../../support/worktree-states.ts";
 import { failure } from "../worktree-world.ts";
 import { inState } from "./state-world.ts";
 
-const kept = WORKTREE_STATES.filter(({ finds }) => finds.length > 0);
+const kept = statesBy(({ finds }) => finds.length > 0);
 
 describe("it is kept byte for byte, and it is said why, when", () => {
-  test.each(kept)("$name", async (state) => {
+  test.each(kept)("%s", async (_name, state) => {
     const { workspace, ref, path, repository } = await inState(state);
     const before = worktreeSnapshot(repository, path);
     const findings = await workspace.inspect(ref);
