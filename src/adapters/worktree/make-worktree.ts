@@ -4,7 +4,7 @@ import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { addWorktree } from "./add-worktree.ts";
-import { makeBranch, removeBranch } from "./branch-refs.ts";
+import { makeBranch, removeBranch, removeOwnBranch } from "./branch-refs.ts";
 import { claimFolder, hideFrom } from "./claim-folder.ts";
 import { keepHeadLog } from "./lost-commits.ts";
 import { type Marker, writeMarker } from "./marker.ts";
@@ -56,11 +56,19 @@ function known(error: unknown, path: string): AoError {
 async function makeBranchOf(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
   const { repository, plan } = making;
   if (plan.branchExists) return;
-  await makeBranch(context.git, repository, plan);
-  undo.push({
-    what: `branch ${plan.branch}`,
-    run: () => removeBranch(context.git, repository, plan.branch, plan.baseCommit),
-  });
+  const what = `branch ${plan.branch}`;
+  try {
+    await makeBranch(context.git, repository, plan);
+  } catch (error) {
+    if (mayBeDone(error)) undo.push({ what, run: () => removeOwnBranch(context.git, repository, plan) });
+    throw error;
+  }
+  undo.push({ what, run: () => removeBranch(context.git, repository, plan.branch, plan.baseCommit) });
+}
+
+/** A git that ran and did not tell how it ended, because a hook held it up for example. */
+function mayBeDone(error: unknown): boolean {
+  return isAoError(error, "git_unavailable") && error.details["program"] === undefined;
 }
 
 async function claim(context: Context, making: Making, undo: UndoStep[]): Promise<void> {

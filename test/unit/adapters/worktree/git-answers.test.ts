@@ -8,7 +8,7 @@ import { gitRunner } from "../../../../src/adapters/worktree/run-git.ts";
 import type { AoErrorCode } from "../../../../src/domain/errors.ts";
 import { GIT_ENV, gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { failure, gitWrapper, traces, worktreeWorld } from "./worktree-world.ts";
+import { anOperationId, failure, gitWrapper, hook, traces, worktreeWorld } from "./worktree-world.ts";
 
 /** A git that does this in place of every call with `command` among its arguments, once it is spoilt. */
 function spoilt(command: string, instead: string) {
@@ -146,6 +146,23 @@ describe("a git that says nothing to anything", () => {
     expect(traces(world)).toEqual(before);
   });
 });
+
+test.each(["hangs after it has made", "is killed after it has made"])(
+  "a git that %s the branch leaves none",
+  async (how) => {
+    const once = join(tempDir("ao-flag"), "once");
+    const world = worktreeWorld(gitRepository(), { timeoutMs: 700 });
+    const end = how.startsWith("hangs") ? "exec sleep 300" : "kill -9 $PPID";
+    hook(
+      world.repository,
+      "reference-transaction",
+      `[ "$1" != committed ] || [ -e '${once}' ] || { >'${once}'; ${end}; }`,
+    );
+    const before = traces(world);
+    await failure(world.workspace.create(world.spec({ operationId: anOperationId() })), "git_unavailable");
+    expect(traces(world)).toEqual(before);
+  },
+);
 
 describe("a repository", () => {
   test("in a folder that cannot be reached is an error, not none", async () => {
