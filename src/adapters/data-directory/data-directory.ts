@@ -1,8 +1,9 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { closeToOthers, openToOthers } from "./file-modes.ts";
+import { hideFromGit } from "./hide-from-git.ts";
 import { makeFolder } from "./make-folder.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,7 +18,11 @@ export interface DataDirectory {
   exists(): boolean;
   /** Its path with links resolved, as far as it exists. @throws AoError data_dir_unusable */
   resolved(): string;
-  /** Makes it with mode 0700 unless it is there; its resolved path. @throws AoError data_dir_unusable */
+  /**
+   * Makes it with mode 0700 unless it is there, hidden from the repository that it may lie in; its resolved path.
+   *
+   * @throws AoError data_dir_unusable
+   */
   prepare(): string;
   /** What in it other users could read or write, worktrees' content aside. */
   openToOthers(): readonly string[];
@@ -40,7 +45,7 @@ function locate(env: Environment, cwd: string): Pick<DataDirectory, "path" | "or
 
 function unusable(path: string, reason: string, cause?: unknown): AoError {
   return new AoError("data_dir_unusable", `data directory ${path} cannot be used: ${reason}`, {
-    hint: "name another one with AO_DATA_DIR",
+    hint: isAbsolute(path) ? "name another one with AO_DATA_DIR" : "correct HOME, or set AO_DATA_DIR",
     details: { path },
     cause,
   });
@@ -52,6 +57,7 @@ const LOST = "\ufffd";
 /** Calls the file system; what it refuses is about the data directory. */
 function guarded<Result>(path: string, work: () => Result): Result {
   if (path.includes(LOST)) throw unusable(path, "its path is not valid UTF-8");
+  if (!isAbsolute(path)) throw unusable(path, "HOME is not an absolute path");
   try {
     return work();
   } catch (cause) {
@@ -71,7 +77,9 @@ function prepare(path: string): string {
   return guarded(path, () => {
     makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    return realpathSync(path);
+    const resolved = realpathSync(path);
+    hideFromGit(resolved);
+    return resolved;
   });
 }
 

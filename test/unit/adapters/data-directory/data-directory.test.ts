@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dataDirectory } from "../../../../src/adapters/data-directory/data-directory.ts";
+import { gitIn, gitRepository } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const at = (path: string) => dataDirectory({ AO_DATA_DIR: path }, "/");
@@ -49,11 +50,60 @@ describe("the data directory", () => {
     expect(existsSync(directory.path)).toBe(false);
   });
 
+  test.each(["rel", ".", "../home"])("below HOME=%s, which is no absolute path, is refused", (home) => {
+    const directory = dataDirectory({ HOME: home }, "/");
+    for (const use of [directory.exists, directory.prepare, directory.resolved]) {
+      const hint = expect.stringContaining("HOME");
+      expect(use).toThrow(expect.objectContaining({ code: "data_dir_unusable", hint }));
+    }
+    expect(dataDirectory({ HOME: home, AO_DATA_DIR: "rel" }, "/work").path).toBe("/work/rel");
+  });
+
   test("is taken from AO_DATA_DIR, from an absolute XDG_DATA_HOME, else from the home folder", () => {
     const env = { AO_DATA_DIR: "rel", XDG_DATA_HOME: "/xdg", HOME: "/home/u" };
     expect(dataDirectory(env, "/work")).toMatchObject({ path: "/work/rel", origin: "AO_DATA_DIR" });
     const { AO_DATA_DIR: _none, ...rest } = env;
     expect(dataDirectory(rest, "/work")).toMatchObject({ path: "/xdg/ao", origin: "XDG_DATA_HOME" });
     expect(dataDirectory({ ...rest, XDG_DATA_HOME: "rel" }, "/work").path).toBe("/home/u/.local/share/ao");
+  });
+});
+
+describe("a data directory inside a repository", () => {
+  test("is not in its status, and no file of the repository is touched", () => {
+    const repository = gitRepository();
+    const link = join(tempDir(), "link");
+    symlinkSync(repository.path, link);
+    const path = join(link, "deep", ".ao");
+    const directory = at(path);
+    expect(directory.prepare()).toBe(join(repository.path, "deep", ".ao"));
+    writeFileSync(join(path, "ao.db"), "", { mode: 0o600 });
+    expect(repository.git("status", "--porcelain", "--untracked-files=all")).toBe("");
+    expect(directory.openToOthers()).toEqual([]);
+    expect(directory.prepare()).toBe(join(repository.path, "deep", ".ao"));
+  });
+
+  test("is hidden in a linked worktree and when it was there before", () => {
+    const repository = gitRepository();
+    const linked = join(tempDir(), "linked");
+    repository.git("worktree", "add", "-q", "-b", "linked", linked);
+    mkdirSync(join(linked, "data"));
+    writeFileSync(join(linked, "data", "ao.db"), "");
+    at(join(linked, "data")).prepare();
+    expect(gitIn(linked, "status", "--porcelain")).toBe("");
+  });
+
+  test("keeps a .gitignore that is there", () => {
+    const repository = gitRepository();
+    repository.commit("data/.gitignore", "*.db\n");
+    at(join(repository.path, "data")).prepare();
+    expect(repository.git("status", "--porcelain")).toBe("");
+  });
+
+  test("that is the top folder itself hides nothing of it; elsewhere there is nothing to hide", () => {
+    const repository = gitRepository();
+    for (const path of [repository.path, tempDir()]) {
+      at(path).prepare();
+      expect(existsSync(join(path, ".gitignore"))).toBe(false);
+    }
   });
 });
