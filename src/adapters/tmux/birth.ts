@@ -65,6 +65,8 @@ async function livesUntil(
     const reached = isReached();
     const [fact] = await deps.processes.look([agent]);
     if (fact?.kind === "dead") return false;
+    // Whoever could not look until the end has not seen it live.
+    if (reached && fact?.kind === "probe_failed") throw unavailable(fact.cause);
     if (reached) return true;
     await sleep(POLL_MS);
   }

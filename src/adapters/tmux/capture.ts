@@ -24,7 +24,7 @@ export async function captureRuntime(
 /**
  * The last lines of one pane without the blanks after them, or `undefined` when tmux knows no such pane.
  *
- * @throws AoError runtime_unavailable when tmux did not answer.
+ * @throws AoError runtime_unavailable when tmux did not answer, or refused for another reason.
  */
 export async function captureLines(
   deps: TmuxDeps,
@@ -33,9 +33,10 @@ export async function captureLines(
 ): Promise<readonly string[] | undefined> {
   if (lines <= 0) return [];
   const answer = await deps.run(socketPath, captureArgs(paneId, lines));
-  if (answer.kind === "refused") return undefined;
-  if (answer.kind !== "ok") throw unavailable(answer.cause);
-  return lastLines(answer.stdout, lines);
+  if (answer.kind === "ok") return lastLines(answer.stdout, lines);
+  if (answer.kind !== "refused") throw unavailable(answer.cause);
+  if (answer.refusal === "not_found") return undefined;
+  throw unavailable(answer.message);
 }
 
 /** The last `count` lines after the blank ones at the end were dropped, each without its padding. Pure. */

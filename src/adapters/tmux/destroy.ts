@@ -10,6 +10,7 @@ import { endProcesses, type LaunchMarks, markersOf } from "./end-processes.ts";
 import { describeLeft, type Leftover } from "./leftover.ts";
 import { locateReopened } from "./locate.ts";
 import type { PaneRow } from "./pane-list.ts";
+import { deafCause } from "./reopen.ts";
 import { unavailable } from "./unavailable.ts";
 
 const GONE_WITHIN_MS = 1000;
@@ -102,13 +103,21 @@ async function aliveOf(
  * `null` when it is gone.
  */
 async function endSession(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<string | null> {
+  const server = await deps.processes.identify(pane.serverPid);
   await deps.run(socketPath, killSessionArgs(pane));
   const untilMs = performance.now() + GONE_WITHIN_MS;
   for (;;) {
-    const why = whyNotGone(await askServer(deps.run, socketPath), pane);
+    const answer = await askServer(deps.run, socketPath);
+    const isDeaf = answer.kind === "no_server" && (await isAlive(deps, server));
+    const why = isDeaf ? deafCause({ pid: pane.serverPid }, socketPath) : whyNotGone(answer, pane);
     if (why === null || performance.now() >= untilMs) return why;
     await sleep(POLL_MS);
   }
+}
+
+/** A server that ends with its last session is gone a moment after it stopped to listen. */
+async function isAlive({ processes }: TmuxDeps, server: ProcessIdentity | undefined): Promise<boolean> {
+  return server !== undefined && (await aliveOf(processes, [server])).length > 0;
 }
 
 function whyNotGone(answer: ServerAnswer, pane: PaneRow): string | null {

@@ -10,8 +10,8 @@ export interface TmuxProgram {
   readonly timeoutMs?: number;
 }
 
-/** Why tmux said no. `server_lost` means that the server went away during the call. */
-export type Refusal = "no_server" | "server_lost" | "duplicate_session" | "other";
+/** Why tmux said no. `server_lost` means that the server went away during the call, `not_found` that it knows no such target. */
+export type Refusal = "no_server" | "server_lost" | "duplicate_session" | "not_found" | "other";
 
 export type TmuxAnswer =
   | { readonly kind: "ok"; readonly stdout: string }
@@ -41,12 +41,13 @@ export function serverEnvironment(env: Readonly<Record<string, string | undefine
 
 const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
   [/^duplicate session: /m, "duplicate_session"],
+  [/^can't find (?:pane|window|session): /m, "not_found"],
   [/^no server running on /m, "no_server"],
   [/^error connecting to .*\((?:No such file or directory|Connection refused)\)$/m, "no_server"],
   [/^(?:lost server|server exited)/m, "server_lost"],
 ];
 
-/** Reads tmux's own words, as client.c and cmd-new-session.c of 3.2 to 3.6 print them. */
+/** Reads tmux's own words, as client.c, cmd-find.c and cmd-new-session.c of 3.2 to 3.6 print them. */
 export function classifyRefusal(stderr: string): Refusal {
   return REFUSALS.find(([pattern]) => pattern.test(stderr))?.[1] ?? "other";
 }

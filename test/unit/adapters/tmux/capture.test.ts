@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { lastLines } from "../../../../src/adapters/tmux/capture.ts";
+import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
+import { captureLines, lastLines } from "../../../../src/adapters/tmux/capture.ts";
+import type { TmuxAnswer } from "../../../../src/adapters/tmux/run-tmux.ts";
 
 test.each<[string, string, number, readonly string[]]>([
   ["an empty screen has no lines", "\n\n\n", 5, []],
@@ -9,4 +11,24 @@ test.each<[string, string, number, readonly string[]]>([
   ["only the last ones are given", "one\ntwo\nthree\n", 2, ["two", "three"]],
 ])("%s", (_name, screen, count, lines) => {
   expect(lastLines(screen, count)).toEqual(lines);
+});
+
+const capture = (answer: TmuxAnswer) =>
+  captureLines({ run: async () => answer, processes: systemProcessTable() }, "/s", {
+    paneId: "%4",
+    lines: 5,
+  });
+
+test("a pane that tmux does not know has no screen", async () => {
+  const answer = { kind: "refused", refusal: "not_found", message: "can't find pane: %4" } as const;
+  expect(await capture(answer)).toBeUndefined();
+});
+
+test.each<[string, TmuxAnswer]>([
+  ["lost its server", { kind: "refused", refusal: "server_lost", message: "lost server" }],
+  ["found no server", { kind: "refused", refusal: "no_server", message: "no server running on /s" }],
+  ["refused for a reason of its own", { kind: "refused", refusal: "other", message: "EAGAIN" }],
+  ["failed", { kind: "failed", cause: "tmux did not answer within 5000 ms" }],
+])("a call that %s says nothing of the pane", async (_what, answer) => {
+  await expect(capture(answer)).rejects.toMatchObject({ code: "runtime_unavailable" });
 });

@@ -257,6 +257,31 @@ describe("a start that fails", () => {
     expect(leftOf(spec, server.hasSession)).toEqual([]);
   });
 
+  test("because nobody could look at the agent is no start, and the agent is ended", async () => {
+    const server = tmuxServer();
+    let isBlind = true;
+    const blind = {
+      ...processes,
+      look: async (identities: Parameters<typeof processes.look>[0]) =>
+        isBlind
+          ? identities.map(() => ({ kind: "probe_failed", cause: "EMFILE" }) as const)
+          : processes.look(identities),
+      family: (...asked: Parameters<typeof processes.family>) => {
+        isBlind = false;
+        return processes.family(...asked);
+      },
+    };
+    const { socketPath } = server;
+    const runtime = tmuxRuntime({ socketPath, stateDir: tempDir("ao-state"), processes: blind });
+    const spec = aRuntimeSpec();
+    await expect(runtime.create(spec)).rejects.toMatchObject({
+      code: "runtime_unavailable",
+      message: expect.stringContaining("EMFILE"),
+    });
+    expect(server.hasSession(spec.sessionId)).toBe(false);
+    expect(pidsWith(spec.launchDir)).toEqual([]);
+  });
+
   test("because a file is where its launch folder belongs says so, and has nothing to take back", async () => {
     const { runtime } = open();
     const file = join(tempDir(), "launch");

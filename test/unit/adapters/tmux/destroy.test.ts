@@ -251,9 +251,15 @@ describe("destroy", () => {
       'if [ -e "$0.end" ]; then exit 1; fi; case "$*" in *kill-session*) : > "$0.end";; esac; exec "$real" "$@"',
       /could not look/,
     ],
+    [
+      "went out of reach with its server",
+      'case "$*" in *kill-session*) rm -f "$3"; exit 0;; esac; exec "$real" "$@"',
+      /does not listen/,
+    ],
   ])("names what is left when the session %s", async (_what, script, why) => {
     const { server, start } = open();
     const target = await start();
+    onTestFinished(() => processes.signal(target.handle.server, "SIGTERM"));
     const tmuxPath = fakeTmux(script);
     const lame = tmuxRuntime({
       socketPath: server.socketPath,

@@ -4,6 +4,8 @@ import { fakeTmux } from "../../../support/tmux-server.ts";
 
 test.each([
   ["no server running on /tmp/s", "no_server"],
+  ["can't find pane: %99", "not_found"],
+  ["can't find session: $9", "not_found"],
   ["error connecting to /tmp/s (No such file or directory)", "no_server"],
   ["error connecting to /tmp/s (Connection refused)", "no_server"],
   ["error connecting to /tmp/s (Permission denied)", "other"],
@@ -13,7 +15,6 @@ test.each([
   ["server exited unexpectedly", "server_lost"],
   ["server exited", "server_lost"],
   ["duplicate session: app-1", "duplicate_session"],
-  ["can't find pane: %4", "other"],
   ["protocol version mismatch (client 8, server 7)", "other"],
   ["command too long", "other"],
 ])("%j is %s", (stderr, refusal) => {
