@@ -1,22 +1,24 @@
-import { readFileSync } from "node:fs";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { plainData } from "./plain-data.ts";
+import { readUtf8 } from "./read-utf8.ts";
 
 export type KeyPath = readonly (string | number)[];
 
 export interface YamlFile {
   readonly path: string;
-  /** Plain data; keys that were left empty are absent. */
+  /** Plain data; keys that were left empty are absent, and none is called `__proto__`. */
   readonly content: unknown;
   /** The line a key path stands on, from 1; that of the nearest enclosing one when it is not there. */
   lineOf(key: KeyPath): number;
 }
 
-const MAX_CHARACTERS = 1_000_000;
+/** YAML 1.2 and no more, whatever the file says: no dates, sets or bytes, and no tags of its own. */
+const PARSING = { schema: "core", resolveKnownTags: false, prettyErrors: false, logLevel: "error" } as const;
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readUtf8(path);
   } catch (cause) {
     throw new AoError("config_invalid", `configuration ${path} cannot be read: ${errorMessage(cause)}`, {
       cause,
@@ -25,18 +27,9 @@ function readText(path: string): string {
   }
 }
 
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutEmpty);
-  if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([, item]) => item !== null);
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutEmpty(item)]));
-}
-
-function invalid(path: string, line: number | undefined, reason: string, cause?: unknown): AoError {
-  const place = line === undefined ? path : `${path}:${line}`;
-  return new AoError("config_invalid", `configuration ${place} is not valid YAML: ${reason}`, {
-    cause,
-    details: { path, line: line ?? null },
+function invalid(path: string, line: number, reason: string): AoError {
+  return new AoError("config_invalid", `configuration ${path}:${line} is not valid YAML: ${reason}`, {
+    details: { path, line },
   });
 }
 
@@ -54,15 +47,14 @@ function offsetOf(document: Document, key: KeyPath): number | undefined {
 /**
  * Reads a YAML file and remembers on which line each key stands.
  *
- * @throws AoError config_invalid when it cannot be read or is no YAML.
+ * @throws AoError config_invalid with the line when it cannot be read as plain data.
  */
 export function readYaml(path: string): YamlFile {
   const text = readText(path);
-  if (text.length > MAX_CHARACTERS) throw invalid(path, undefined, "longer than 1 MB");
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const error = document.errors[0];
-  if (error) throw invalid(path, lines.linePos(error.pos[0]).line, error.message.trim(), error);
+  const document = parseDocument(text, { ...PARSING, lineCounter: lines });
+  const data = plainData(document);
+  if (data.kind === "flaw") throw invalid(path, lines.linePos(data.offset ?? 0).line, data.reason);
 
   const lineOf = (key: KeyPath): number => {
     for (let length = key.length; length > 0; length--) {
@@ -71,9 +63,5 @@ export function readYaml(path: string): YamlFile {
     }
     return 1;
   };
-  try {
-    return { path, content: withoutEmpty(document.toJS()) ?? {}, lineOf };
-  } catch (cause) {
-    throw invalid(path, undefined, errorMessage(cause), cause);
-  }
+  return { path, content: data.content, lineOf };
 }

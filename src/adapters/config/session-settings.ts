@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { type IgnoredRule, NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { SessionKind } from "../../domain/session.ts";
 import type { SessionSettings, Sourced } from "../../ports/config.ts";
+import { readUtf8 } from "./read-utf8.ts";
 import type { KeyPath } from "./read-yaml.ts";
 import type { ProjectBlock, SharedFile } from "./schema.ts";
 
@@ -46,9 +46,9 @@ function agentOf(source: SettingsSource, kind: SessionKind): Sourced<string> {
   return firstOf(source, candidates, DEFAULT_AGENT);
 }
 
-async function readRules(source: SettingsSource, file: string): Promise<string> {
+function readRules(source: SettingsSource, file: string): string {
   try {
-    return await readFile(resolve(source.directory, file), "utf8");
+    return readUtf8(resolve(source.directory, file));
   } catch (cause) {
     const place = source.originOf([...source.blockKey, "agentRulesFile"]);
     throw new AoError("config_invalid", `${place}: agentRulesFile cannot be read: ${errorMessage(cause)}`, {
@@ -58,7 +58,7 @@ async function readRules(source: SettingsSource, file: string): Promise<string> 
   }
 }
 
-async function rulesOf(source: SettingsSource, kind: SessionKind): Promise<Sourced<string | null>> {
+function rulesOf(source: SettingsSource, kind: SessionKind): Sourced<string | null> {
   const { block, blockKey } = source;
   if (kind === "orchestrator") {
     return firstOf<string | null>(
@@ -67,8 +67,7 @@ async function rulesOf(source: SettingsSource, kind: SessionKind): Promise<Sourc
       null,
     );
   }
-  const fromFile =
-    block.agentRulesFile === undefined ? undefined : await readRules(source, block.agentRulesFile);
+  const fromFile = block.agentRulesFile === undefined ? undefined : readRules(source, block.agentRulesFile);
   const parts = [block.agentRules, fromFile].filter((part) => part !== undefined);
   const key = block.agentRules === undefined ? "agentRulesFile" : "agentRules";
   const joined = parts.length === 0 ? undefined : parts.map((part) => part.trimEnd()).join("\n\n");
@@ -107,7 +106,7 @@ export async function sessionSettings(source: SettingsSource, kind: SessionKind)
     agent: agentOf(source, kind),
     model: inAgentConfig<string | null>("model", [own?.model, block.agentConfig?.model], null),
     permissions: inAgentConfig("permissions", [own?.permissions, block.agentConfig?.permissions], "default"),
-    rules: await rulesOf(source, kind),
+    rules: rulesOf(source, kind),
     defaultBranch: inBlock<string | null>(block.defaultBranch, "defaultBranch", null),
     symlinks: inBlock<readonly string[]>(block.symlinks, "symlinks", []),
     copy: inBlock<readonly string[]>(block.copy, "copy", []),

@@ -26,6 +26,11 @@ const BUILT_IN: Readonly<Record<string, unknown>> = { runtime: "tmux", workspace
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Names such as `constructor` are those of a key like any other. */
+function ownValue(record: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 function unwrap(schema: unknown): {
   readonly shape?: z.ZodRawShape;
   readonly values?: unknown;
@@ -52,12 +57,12 @@ function prune(walk: Walk, schema: unknown, value: unknown, at: KeyPath): unknow
   if (!isMapping(value) || (shape === undefined && values === undefined)) return value;
   const kept = Object.entries(value).flatMap(([name, item]) => {
     const key = [...at, name];
-    const next = shape ? shape[name] : values;
+    const next = shape ? ownValue(shape, name) : values;
     if (next === undefined) {
       walk.unknown.push(unknownKey(walk, key, Object.keys(shape ?? {})));
       return [];
     }
-    if (unwrap(next).isUnused && BUILT_IN[name] !== item) walk.unused.push(key.join("."));
+    if (unwrap(next).isUnused && ownValue(BUILT_IN, name) !== item) walk.unused.push(key.join("."));
     return [[name, prune(walk, next, item, key)] as const];
   });
   return Object.fromEntries(kept);
