@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { isTerminal } from "../../src/domain/lifecycle.ts";
+import { expectSound } from "../support/crash-traces.ts";
+import { cleanupSchema, reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+import { aPlace, type Place, SHELL } from "./crash-scenarios.ts";
+import { stoppedAt } from "./stopped-run.ts";
+
+/** A session that nothing would be lost of, beside the neighbour. */
+async function aPlaceWithSubject(...argv: readonly string[]) {
+  const place = await aPlace();
+  const id = await place.ao.spawn(place.repository, ["--branch", "subject", ...argv, ...SHELL]);
+  return { place, id };
+}
+
+async function terminated() {
+  const { place, id } = await aPlaceWithSubject();
+  expect((await place.ao.run(["kill", id, "--keep-worktree"])).exitCode).toBe(0);
+  return { place, id };
+}
+
+async function freed() {
+  const { place, id } = await aPlaceWithSubject();
+  expect((await place.ao.run(["kill", id])).exitCode).toBe(0);
+  return { place, id };
+}
+
+const isOver = ({ ao, repository }: Place, id: string) =>
+  expectSound(ao, repository)
+    .rows.filter((row) => row.id === id)
+    .map(({ lifecycle }) => isTerminal(lifecycle));
+
+describe("a session that another process works on", () => {
+  test.each([
+    ["kill", "restore"],
+    ["kill", "kill"],
+    ["restore", "kill"],
+    ["restore", "restore"],
+  ])("while it is under a %s refuses a %s, and says who is at it and since when", async (first, second) => {
+    const { place, id } = first === "kill" ? await aPlaceWithSubject() : await terminated();
+    const fresh = (command: string) => (command === "restore" ? ["--fresh"] : []);
+    const fromMs = Date.now();
+    const holder = await stoppedAt(place, [first, id, ...fresh(first)], { boundary: `${first}.begin:after` });
+    const error = await place.ao.error([second, id, ...fresh(second)]);
+    expect(error).toMatchObject({ exitCode: 4, code: "operation_in_progress" });
+    expect(error.details).toMatchObject({
+      kind: first,
+      holder: { pid: holder.pid, command: `ao ${first} ${id}` },
+    });
+    const { since } = (error.details as { holder: { since: string } }).holder;
+    expect(Date.parse(since)).toBeGreaterThanOrEqual(fromMs);
+    expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
+    expect(error.message).toContain(`process ${holder.pid} (ao ${first} ${id}) since ${since}`);
+    expect((await place.ao.json(reconcileSchema, ["reconcile"])).operations).toEqual([]);
+    expect(await holder.wake()).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(isOver(place, id)).toEqual([first === "kill"]);
+  });
+
+  test("is passed by in a cleanup, with who is at it", async () => {
+    const { place, id } = await terminated();
+    const holder = await stoppedAt(place, ["restore", id, "--fresh"], { boundary: "restore.begin:after" });
+    const { skipped, cleaned } = await place.ao.json(cleanupSchema, ["cleanup", "--all-projects"]);
+    expect(cleaned).toEqual([]);
+    expect(skipped).toMatchObject([
+      { id, reason: "in_use", detail: expect.stringContaining(`${holder.pid}`) },
+    ]);
+    expect((await holder.wake()).exitCode).toBe(0);
+    expect(isOver(place, id)).toEqual([false]);
+  });
+
+  test("is waited for with --wait, for as long as was asked", async () => {
+    const { place, id } = await aPlaceWithSubject();
+    const holder = await stoppedAt(place, ["kill", id, "--keep-worktree"], { boundary: "kill.ended:before" });
+    const fromMs = performance.now();
+    expect(await place.ao.error(["restore", id, "--fresh", "--wait", "--timeout", "1"])).toMatchObject({
+      code: "operation_in_progress",
+    });
+    expect(performance.now() - fromMs).toBeGreaterThanOrEqual(1000);
+    const waiting = place.ao.json(sessionSchema, ["restore", id, "--fresh", "--wait"]);
+    const woken = holder.wake();
+    expect((await woken).exitCode).toBe(0);
+    expect(await waiting).toMatchObject({ id, isTerminated: false });
+    expect(isOver(place, id)).toEqual([false]);
+  });
+
+  test("is taken over at once from a holder that died, though its lease goes on", async () => {
+    const { place, id } = await aPlaceWithSubject();
+    const killed = { AO_FAULT_AT: "kill.begin:after" };
+    expect((await place.ao.run(["kill", id], { env: killed })).exitCode).toBeNull();
+    expect(await place.ao.json(sessionSchema, ["restore", id, "--fresh"])).toMatchObject({
+      isTerminated: false,
+    });
+    expect(isOver(place, id)).toEqual([false]);
+  });
+
+  test.each([
+    ["kill", "kill.begin:after", "kill.runtime.destroy:before"],
+    ["kill", "kill.runtime.destroy:before", "kill.workspace.destroy:after"],
+    ["kill", "kill.workspace.destroy:before", "kill.complete:before"],
+    ["restore", "restore.workspace.restore:before", "undo.discard:before"],
+    ["restore", "restore.runtime.create:before", "undo.launch:before"],
+    ["restore", "restore.runtime.create:after", "restore.complete:before"],
+  ])(
+    "is taken over during a %s from a holder that stood still for longer than its lease at %s, and wakes when the other is at %s",
+    async (command, boundary, at) => {
+      const { place, id } = command === "kill" ? await aPlaceWithSubject() : await freed();
+      const argv = command === "kill" ? ["kill", id] : ["restore", id, "--fresh"];
+      const sleeper = await stoppedAt(place, argv, { boundary });
+      const taker = await stoppedAt(place, ["reconcile", "--json"], { boundary: at, aheadMs: 31_000 });
+      const late = await sleeper.wake();
+      expect(late.exitCode).not.toBe(0);
+      expect(late.stderr).toContain(`process ${taker.pid} (ao reconcile)`);
+      const { stdout } = await taker.wake();
+      expect(reconcileSchema.parse(JSON.parse(stdout))).toMatchObject({
+        operations: [
+          { kind: command, sessionId: id, outcome: at.startsWith("undo") ? "undone" : "finished" },
+        ],
+        errors: [],
+      });
+      expect(isOver(place, id)).toEqual([at !== "restore.complete:before"]);
+      expect((await place.ao.run(["kill", id])).exitCode).toBe(0);
+      expect(isOver(place, id)).toEqual([true]);
+    },
+  );
+
+  test.each([
+    ["spawn.workspace.create:before", "undo.discard:before"],
+    ["spawn.workspace.create:after", "undo.discard:after"],
+    ["spawn.launch.files:after", "undo.launch:before"],
+    ["spawn.runtime.create:after", "spawn.row.insert:before"],
+    ["spawn.row.insert:after", "spawn.complete:before"],
+  ])(
+    "that was being made is taken over from a holder that stood still at %s, and wakes when the other is at %s",
+    async (boundary, at) => {
+      const place = await aPlace();
+      const argv = ["spawn", "--branch", "subject", ...SHELL];
+      const sleeper = await stoppedAt(place, argv, { boundary });
+      const taker = await stoppedAt(place, ["reconcile", "--json"], { boundary: at, aheadMs: 31_000 });
+      const late = await sleeper.wake();
+      expect(late.exitCode).not.toBe(0);
+      expect(late.stderr).toContain(`process ${taker.pid} (ao reconcile)`);
+      const { stdout } = await taker.wake();
+      const outcome = at.startsWith("undo") ? "undone" : "finished";
+      expect(reconcileSchema.parse(JSON.parse(stdout))).toMatchObject({
+        operations: [{ kind: "spawn", outcome }],
+        errors: [],
+      });
+      const { rows } = expectSound(place.ao, place.repository);
+      expect(rows.map(({ metadata }) => metadata.branch)).toEqual(
+        outcome === "undone" ? ["neighbour"] : ["neighbour", "subject"],
+      );
+    },
+  );
+});
