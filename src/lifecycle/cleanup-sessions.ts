@@ -71,7 +71,8 @@ type Outcome =
  *
  * @throws AoError store_corrupt when the store is damaged; nothing was changed. A row that cannot be read is
  *   among the errors.
- * @throws AoError runtime_unavailable when any session in question could not be seen; nothing was changed.
+ * @throws AoError runtime_unavailable when any session in question, or who uses the worktrees, could not be
+ *   seen; nothing was changed.
  * @throws AoError git_unavailable when git could not be asked.
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
@@ -82,6 +83,7 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     lookAt: (record) => !isTerminal(record.lifecycle) || isCandidate(record),
   });
   requireSight(lookFailures(facts));
+  const users = facts.records.some(isCandidate) ? await deps.workspace.users() : [];
   const sessions = options.dryRun
     ? facts.records.map((record) => foldFacts(deps, facts, record))
     : (await saveFacts(deps, facts)).sessions;
@@ -92,7 +94,7 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
   for (const record of candidates) {
     if (options.isStopped?.() === true) break;
     options.onStep?.(`checking ${record.id}`);
-    const context = contextOf(facts, options, { record, others });
+    const context = { ...contextOf(facts, options, { record, others }), users };
     outcomes.push([record, await handle(deps, record, { context, dryRun: options.dryRun })]);
   }
   const { cleaned, skipped, errors } = tally(outcomes);
@@ -116,7 +118,7 @@ function contextOf(
   facts: Facts,
   { olderThanMs }: CleanupOptions,
   { record, others }: { readonly record: SessionRecord; readonly others: readonly SessionRecord[] },
-): JudgeContext {
+): Omit<JudgeContext, "users"> {
   const pathsInUse = new Set(others.map(({ metadata }) => metadata.workspacePath));
   const seen = facts.seen.get(record.id);
   return { seen, nowMs: facts.takenAtMs, olderThanMs, pathsInUse, rival: rivalOf(others, record) };

@@ -4,6 +4,7 @@ import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import { skipReasonFor } from "../domain/skip-reason.ts";
 import type { SkipReason, WorkspaceFinding } from "../domain/workspace-finding.ts";
+import type { ProcessUse } from "../ports/process-table.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { describeRival, isOwnLaunch } from "./launch-owner.ts";
 import { mayStillRun } from "./live-target.ts";
@@ -25,6 +26,8 @@ export interface JudgeContext {
   readonly olderThanMs: number | null;
   /** Worktrees of sessions that are not over. */
   readonly pathsInUse: ReadonlySet<string>;
+  /** One look at who uses any worktree; the removal looks again. */
+  readonly users: readonly ProcessUse[];
   /** A live session whose row names the same launch. */
   readonly rival: SessionId | undefined;
 }
@@ -42,7 +45,7 @@ export async function judgeWorkspace(
   const early = skipUnasked(record, context);
   if (early !== null) return early;
   try {
-    const findings = await workspace.inspect(workspaceRef(record));
+    const findings = await workspace.inspect(workspaceRef(record), context.users);
     return findings.length === 0 ? { kind: "free" } : skipFor(findings);
   } catch (error) {
     return verdictOn(error);

@@ -213,6 +213,15 @@ describe("a cleanup that cannot see", () => {
     expect(world.log).toEqual(["runtime.look app-1 app-2"]);
   });
 
+  test.each([false, true])("who uses the worktrees removes nothing either (dry run: %s)", async (dryRun) => {
+    const world = await anEndedWorld(1);
+    const before = world.deps.store.list();
+    world.workspace.failNext("users", new AoError("runtime_unavailable", "no /proc"));
+    await expect(cleanup(world, { dryRun })).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(world.deps.store.list()).toEqual(before);
+    expect(world.log).toEqual(["runtime.look app-1"]);
+  });
+
   test("a live session stops too, though it would not touch it", async () => {
     const world = aWorld();
     await world.spawn();
