@@ -125,6 +125,40 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       });
     });
 
+    describe("survey", () => {
+      test("is what is found, and the branch that stays", async () => {
+        const { workspace, spec, spoil, switchTo } = open();
+        const { path } = await make(workspace, spec());
+        const nothing = { findings: [], ignoredWork: [], commits: [], stashes: [] };
+        expect(await workspace.survey(spec())).toEqual({ ...nothing, branch: "feat/1" });
+        spoil(path);
+        const { findings } = await workspace.survey(spec());
+        expect(findings).toHaveLength(1);
+        expect(findings).toEqual(await workspace.inspect(spec()));
+        switchTo(path, "feat/2");
+        expect((await workspace.survey(spec())).branch).toBe("feat/2");
+        switchTo(path, null);
+        expect((await workspace.survey(spec())).branch).toBeNull();
+      });
+
+      test("of a workspace that is gone there is nothing", async () => {
+        const { workspace, spec } = open();
+        const nothing = { findings: [], ignoredWork: [], commits: [], stashes: [] };
+        expect(await workspace.survey(spec())).toEqual({ ...nothing, branch: null });
+      });
+
+      test("one look at who uses the workspaces serves for many", async () => {
+        const { workspace, spec } = open();
+        const specs = [spec(), other(spec, { branch: "feat/2" })];
+        for (const one of specs) await make(workspace, one);
+        const seen = await workspace.users();
+        for (const one of specs) {
+          expect(await workspace.inspect(one, seen)).toEqual([]);
+          expect((await workspace.survey(one, seen)).findings).toEqual([]);
+        }
+      });
+    });
+
     describe("inspect", () => {
       test("finds nothing in a new workspace, nor in one that is gone", async () => {
         const { workspace, spec, vanish } = open();

@@ -23,9 +23,12 @@ export interface ScanOptions {
   /** Folders of other repositories that are looked into elsewhere. */
   readonly gitlinks: readonly string[];
   readonly judge: IgnoredJudge;
+  /** A tree with more folders than this is not looked through, and kept. */
+  readonly maxFolders?: number;
 }
 
 interface Scan extends Omit<ScanOptions, "ignored" | "gitlinks"> {
+  readonly maxFolders: number;
   readonly elsewhere: ReadonlySet<string>;
   readonly files: string[];
   readonly nested: string[];
@@ -33,7 +36,7 @@ interface Scan extends Omit<ScanOptions, "ignored" | "gitlinks"> {
   folders: number;
 }
 
-/** A tree with more folders than this takes minutes to look through; it is kept. */
+/** About four seconds. */
 const MAX_FOLDERS = 50_000;
 
 /**
@@ -44,7 +47,8 @@ export async function scanTree(options: ScanOptions): Promise<TreeReport> {
   const { ignored, gitlinks } = options;
   const folders = ignored.filter((entry) => entry.endsWith("/")).map((entry) => entry.slice(0, -1));
   const elsewhere = new Set([...folders, ...gitlinks]);
-  const scan: Scan = { ...options, elsewhere, files: [], nested: [], unreadable: [], folders: 0 };
+  const maxFolders = options.maxFolders ?? MAX_FOLDERS;
+  const scan: Scan = { ...options, maxFolders, elsewhere, files: [], nested: [], unreadable: [], folders: 0 };
   for (const entry of ignored) if (!entry.endsWith("/")) keepWork(scan, entry);
   for (const folder of folders) await scanIgnored(scan, folder);
   await findRepositories(scan, "");
@@ -104,14 +108,14 @@ function isBare(entries: readonly Dirent[]): boolean {
 const folderNames = (entries: readonly Dirent[]): readonly string[] =>
   entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 
+function tooMany({ maxFolders }: Scan, path: string): string {
+  return `${path}: there are more than ${maxFolders} folders, and the rest was not looked into`;
+}
+
 async function list(scan: Scan, path: string): Promise<readonly Dirent[]> {
   scan.folders += 1;
-  if (scan.folders === MAX_FOLDERS + 1) {
-    scan.unreadable.push(
-      `${path}: there are more than ${MAX_FOLDERS} folders, and the rest was not looked at`,
-    );
-  }
-  if (scan.folders > MAX_FOLDERS) return [];
+  if (scan.folders === scan.maxFolders + 1) scan.unreadable.push(tooMany(scan, path));
+  if (scan.folders > scan.maxFolders) return [];
   try {
     return await readdir(join(scan.root, path), { withFileTypes: true });
   } catch {

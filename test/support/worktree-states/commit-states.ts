@@ -104,6 +104,15 @@ const LOST_STATES: readonly WorktreeState[] = [
     ...LOST,
   },
   {
+    name: "a reset left a commit behind, and all logs were made to forget it",
+    arrange: ({ git, commit }) => {
+      commit("new.txt");
+      git("reset", "-q", "--hard", "HEAD~1");
+      git("reflog", "expire", "--expire=now", "--all");
+    },
+    ...LOST,
+  },
+  {
     name: "its folder was deleted by hand after a commit was made detached",
     arrange: (place) => {
       leaveDetached(place);
