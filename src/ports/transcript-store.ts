@@ -2,7 +2,7 @@ import type { TranscriptBudgets, TranscriptRefusal } from "../domain/transcript/
 import type { MessageRange, TranscriptHead } from "../domain/transcript/chain.ts";
 import type { ConflictKind } from "../domain/transcript/decide-save.ts";
 import type { InFlightTurn, InFlightVerdict } from "../domain/transcript/in-flight-turn.ts";
-import type { TranscriptBase } from "../domain/transcript/ledger.ts";
+import type { TranscriptBase, TranscriptPrefix } from "../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../domain/transcript/message.ts";
 import type { TranscriptRef } from "../domain/transcript/names.ts";
 
@@ -54,10 +54,10 @@ export interface TranscriptAppend {
   readonly messages: readonly TranscriptMessage[];
 }
 
-/** What a save puts in the place of all behind the first `keep` messages of the base. */
+/** What a save puts in the place of all behind the first messages of the base. */
 export interface TranscriptRewrite extends TranscriptAppend {
-  /** From 0 to the count of the base. */
-  readonly keep: number;
+  /** Those messages of the base that stay. */
+  readonly keep: TranscriptPrefix;
   /** One word for the log. */
   readonly reason: string;
 }

@@ -1,5 +1,5 @@
 import type { TranscriptHead } from "./chain.ts";
-import type { TranscriptBase } from "./ledger.ts";
+import type { TranscriptBase, TranscriptPrefix } from "./ledger.ts";
 
 /** What a writer wants to append. */
 export interface AppendFacts {
@@ -37,14 +37,18 @@ export function decideAppend({ head, base, digests }: AppendFacts): AppendVerdic
 export interface RewriteFacts {
   readonly head: TranscriptHead;
   readonly base: TranscriptBase | null;
-  /** The transcript that is wanted; its digest is `undefined` when nothing is known of the writer's base. */
-  readonly next: { readonly count: number; readonly digest: string | undefined };
+  readonly next: TranscriptPrefix;
 }
 
 /** Only who knows all that is on disk may replace it. */
 export function decideRewrite({ head, base, next }: RewriteFacts): "unchanged" | "rewrite" | "contested" {
-  if (next.digest === head.digest && next.count === head.count) return "unchanged";
-  return base?.digest === head.digest && base.count === head.count ? "rewrite" : "contested";
+  if (isSamePrefix(next, head)) return "unchanged";
+  return base !== null && isSamePrefix(base, head) ? "rewrite" : "contested";
+}
+
+/** Whether two hold the same messages. */
+export function isSamePrefix(one: TranscriptPrefix, other: TranscriptPrefix): boolean {
+  return one.count === other.count && one.digest === other.digest;
 }
 
 /**
@@ -57,6 +61,6 @@ export type ConflictKind = "stale_prefix" | "diverged";
  * @param next digest of the writer's transcript.
  * @param onDisk digest of as many messages on disk; `undefined` when there are fewer.
  */
-export function decideConflict(next: string | undefined, onDisk: string | undefined): ConflictKind {
-  return next !== undefined && next === onDisk ? "stale_prefix" : "diverged";
+export function decideConflict(next: string, onDisk: string | undefined): ConflictKind {
+  return next === onDisk ? "stale_prefix" : "diverged";
 }

@@ -1,12 +1,18 @@
 import { type JsonValue, jsonMembers } from "../canonical-json.ts";
-import { isDigest } from "./digest.ts";
+import { EMPTY_DIGEST, isDigest } from "./digest.ts";
 import { type InFlightTurn, parseInFlightTurn } from "./in-flight-turn.ts";
 import { isBlank, isCount, parseMembers } from "./sidecar-json.ts";
 
-/** What a writer last saw or made durable: how a save proves what it stands on. */
-export interface TranscriptBase {
+/** The first messages of a transcript, or all of them: how many, and their digest. */
+export interface TranscriptPrefix {
   readonly count: number;
   readonly digest: string;
+}
+
+export const NO_MESSAGES: TranscriptPrefix = { count: 0, digest: EMPTY_DIGEST };
+
+/** What a writer last saw or made durable: how a save proves what it stands on. */
+export interface TranscriptBase extends TranscriptPrefix {
   readonly revision: number;
 }
 

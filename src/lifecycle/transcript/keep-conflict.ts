@@ -1,22 +1,25 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
-import { EMPTY_HEAD } from "../../domain/transcript/chain.ts";
+import { EMPTY_HEAD, type Span } from "../../domain/transcript/chain.ts";
 import { decideConflict } from "../../domain/transcript/decide-save.ts";
 import { digestsAfter, EMPTY_DIGEST, extendDigest } from "../../domain/transcript/digest.ts";
+import type { TranscriptPrefix } from "../../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import { copyRef, type TranscriptPaths, transcriptPaths } from "../../domain/transcript/names.ts";
+import type { OpenFile } from "../../ports/transcript-files.ts";
 import type { SaveResult, TranscriptAppend } from "../../ports/transcript-store.ts";
 import { commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
-import { type Footing, replayToBase } from "./find-base.ts";
 import { hasLog, type OpenTranscript, openForSave } from "./open-for-save.ts";
-import { replayPlaces } from "./open-log.ts";
+import { digestAt, type LinePlace, replayPlaces } from "./open-log.ts";
 import { withFile } from "./read-file.ts";
-import { messagesOf, readLog } from "./read-messages.ts";
+import { firstOf, messagesOf, readLog } from "./read-messages.ts";
 import { appendRecords, recordsOf, rewriteLog } from "./write-log.ts";
 
 /** What a writer could not save. */
-interface Contested extends Footing, TranscriptAppend {
-  /** Of its transcript: of what it keeps, and after each of its messages. Empty when that is not known. */
+interface Contested extends TranscriptAppend {
+  /** The messages of its base that it keeps. */
+  readonly keep: TranscriptPrefix;
+  /** Of its transcript: of what it keeps, and after each of its messages. */
   readonly digests: readonly string[];
 }
 
@@ -28,8 +31,8 @@ export async function keepConflict(
   contested: Contested,
 ): Promise<SaveResult> {
   const { keep, messages, digests } = contested;
-  const onDisk = await digestOnDisk(context, paths, keep + messages.length);
-  const conflict = decideConflict(digests.at(-1), onDisk);
+  const onDisk = await digestAt(context, paths, keep.count + messages.length);
+  const conflict = decideConflict(digests.at(-1) ?? keep.digest, onDisk);
   if (conflict === "stale_prefix") return { kind: "conflict", conflict, head, copy: null };
   const ref = copyRef(paths, context.sha256(JSON.stringify([paths.name, context.writer])));
   const kept = await keepCopy(context, { main: paths, copy: transcriptPaths(ref) }, contested);
@@ -37,15 +40,23 @@ export async function keepConflict(
   return { kind: "conflict", conflict, head, copy: kept.kind === "nothing_to_keep" ? null : ref };
 }
 
-async function digestOnDisk(
+/**
+ * Finds the first messages of a transcript in an open log: in what it is, or in what it was before another
+ * record. `undefined` when the log does not go back so far.
+ */
+async function spansOf(
   context: TranscriptContext,
   paths: TranscriptPaths,
-  count: number,
-): Promise<string | undefined> {
-  return withFile(context.files, paths.log, async (file) => {
-    const replayed = await replayPlaces(context, paths, file);
-    return replayed.kind === "replayed" ? replayed.replay.chain.digestAt(count) : undefined;
+  file: OpenFile,
+  keep: TranscriptPrefix,
+): Promise<readonly Span<LinePlace>[] | undefined> {
+  let found: readonly Span<LinePlace>[] | undefined;
+  await replayPlaces(context, paths, file, (chain) => {
+    const isHere = chain.digestAt(keep.count) === keep.digest && chain.gaps().length === 0;
+    if (isHere) found = chain.spans();
+    return isHere;
   });
+  return found;
 }
 
 interface CopyPaths {
@@ -105,14 +116,10 @@ function grow(
 async function stretchOf(
   context: TranscriptContext,
   main: TranscriptPaths,
-  { base, keep, messages, digests }: Contested,
+  { keep, messages, digests }: Contested,
 ): Promise<Stretch> {
-  if (keep === 0) return { isWhole: true, first: 0, digests };
-  const isThere = await withFile(context.files, main.log, async (file) => {
-    const chain = base && (await replayToBase(context, main, file, base));
-    return chain !== null && chain !== undefined && chain.gaps().length === 0;
-  });
-  if (isThere) return { isWhole: true, first: keep, digests };
+  const spans = await withFile(context.files, main.log, (file) => spansOf(context, main, file, keep));
+  if (keep.count === 0 || spans !== undefined) return { isWhole: true, first: keep.count, digests };
   const own = digestsAfter(context.sha256, EMPTY_DIGEST, messages.map(canonicalJson));
   return { isWhole: false, first: 0, digests: own };
 }
@@ -152,7 +159,7 @@ async function lastStretch(
 async function* withStretch(
   context: TranscriptContext,
   { main, copy }: CopyPaths,
-  { base, keep, messages }: Contested,
+  { keep, messages }: Contested,
   { isWhole }: Stretch,
 ): AsyncGenerator<TranscriptMessage> {
   let isFirst = true;
@@ -160,28 +167,23 @@ async function* withStretch(
     isFirst = false;
     yield message;
   }
-  if (!isWhole) yield seam(`What follows came after ${keep} messages that the log does not hold any more.`);
+  if (!isWhole)
+    yield seam(`What follows came after ${keep.count} messages that the log does not hold any more.`);
   else if (!isFirst) yield seam("Another continuation of the same conversation follows, from its beginning.");
-  if (isWhole && base !== null && keep > 0) yield* keptOfBase(context, main, base, keep);
+  if (isWhole) yield* keptMessages(context, main, keep);
   yield* messages;
 }
 
-async function* keptOfBase(
+async function* keptMessages(
   context: TranscriptContext,
   main: TranscriptPaths,
-  base: NonNullable<TranscriptAppend["base"]>,
-  keep: number,
+  keep: TranscriptPrefix,
 ): AsyncGenerator<TranscriptMessage> {
   const file = await context.files.open(main.log);
   if (file === undefined) return;
   try {
-    const chain = await replayToBase(context, main, file, base);
-    let taken = 0;
-    for await (const message of messagesOf(context, file, chain?.spans() ?? [])) {
-      if (taken === keep) return;
-      yield message;
-      taken += 1;
-    }
+    const spans = (await spansOf(context, main, file, keep)) ?? [];
+    yield* firstOf(messagesOf(context, file, spans), keep.count);
   } finally {
     await file.close();
   }

@@ -1,5 +1,5 @@
 import { STREAM_BUDGETS, type TranscriptRefusal } from "../../domain/transcript/budgets.ts";
-import { EMPTY_HEAD, type TranscriptHead } from "../../domain/transcript/chain.ts";
+import { EMPTY_HEAD, type TranscriptChain, type TranscriptHead } from "../../domain/transcript/chain.ts";
 import { type EventIndex, parseEventIndex } from "../../domain/transcript/event-index.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { parseRecordLine } from "../../domain/transcript/record.ts";
@@ -61,12 +61,24 @@ export function replayPlaces(
   { sha256 }: TranscriptContext,
   { log }: TranscriptPaths,
   file: OpenFile,
-  until?: (head: TranscriptHead) => boolean,
+  until?: (chain: TranscriptChain<LinePlace>) => boolean,
 ): Promise<Replayed<LinePlace>> {
   return replayLog(file, {
     ...{ path: log, sha256, budgets: STREAM_BUDGETS },
     place: (_record, { offset, bytes }) => ({ offset, bytes: bytes.length }),
     ...(until && { until }),
+  });
+}
+
+/** Digest of the first messages of the transcript on disk; `undefined` when there are fewer, or unreadable ones. */
+export function digestAt(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+  count: number,
+): Promise<string | undefined> {
+  return withFile(context.files, paths.log, async (file) => {
+    const replayed = await replayPlaces(context, paths, file);
+    return replayed.kind === "replayed" ? replayed.replay.chain.digestAt(count) : undefined;
   });
 }
 

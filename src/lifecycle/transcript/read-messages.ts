@@ -32,6 +32,20 @@ export async function* messagesOf(
   }
 }
 
+/** The first of many. */
+export async function* firstOf(
+  messages: AsyncIterable<TranscriptMessage>,
+  count: number,
+): AsyncGenerator<TranscriptMessage> {
+  if (count === 0) return;
+  let taken = 0;
+  for await (const message of messages) {
+    yield message;
+    taken += 1;
+    if (taken === count) return;
+  }
+}
+
 /** How what cannot be read is told of in a transcript that is written anew. */
 function gapNote({ count }: MessageRange): TranscriptMessage {
   const what = count === 1 ? "1 message is" : `${count} messages are`;

@@ -1,5 +1,5 @@
 import type { TranscriptBudgets, TranscriptRefusal } from "../../domain/transcript/budgets.ts";
-import { type TranscriptChain, type TranscriptHead, transcriptChain } from "../../domain/transcript/chain.ts";
+import { type TranscriptChain, transcriptChain } from "../../domain/transcript/chain.ts";
 import type { Sha256 } from "../../domain/transcript/digest.ts";
 import { mayBeTornLog, parseRecordLine, type TranscriptRecord } from "../../domain/transcript/record.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
@@ -33,8 +33,8 @@ export interface ReplayOptions<Place> {
   readonly budgets: TranscriptBudgets;
   /** What to remember of a record. */
   readonly place: (record: TranscriptRecord, line: Line) => Place;
-  /** Ends the reading at the first transcript it is true for. */
-  readonly until?: (head: TranscriptHead) => boolean;
+  /** Ends the reading as soon as it is true of what was read so far. */
+  readonly until?: (chain: TranscriptChain<Place>) => boolean;
 }
 
 interface Progress<Place> {
@@ -61,7 +61,7 @@ export async function replayLog<Place>(
   for await (const line of readLines(file, budgets.maxRecordBytes)) {
     const refusal = takeLine(progress, line, options);
     if (refusal !== undefined) return refused(refusal);
-    if (options.until?.(progress.chain.head())) break;
+    if (options.until?.(progress.chain)) break;
   }
   const isForeign = progress.records === 0 && !(await mayBeOurs(file));
   if (isForeign) return refused({ reason: "foreign", path });

@@ -3,6 +3,7 @@ import { STREAM_BUDGETS, type TranscriptRefusal } from "../../domain/transcript/
 import { EMPTY_HEAD } from "../../domain/transcript/chain.ts";
 import { decideAppend } from "../../domain/transcript/decide-save.ts";
 import { digestsAfter, EMPTY_DIGEST } from "../../domain/transcript/digest.ts";
+import { NO_MESSAGES } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { SaveResult, TranscriptAppend } from "../../ports/transcript-store.ts";
 import { encode } from "./bytes.ts";
@@ -35,7 +36,7 @@ export async function saveAppend(
     case "append":
       return append(context, paths, open, texts.slice(verdict.from));
     case "contested": {
-      const keep = draft.base?.count ?? 0;
+      const keep = draft.base ?? NO_MESSAGES;
       return keepConflict(context, paths, open, { ...draft, keep, digests });
     }
   }

@@ -1,20 +1,19 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
 import { AoError } from "../../domain/errors.ts";
-import { EMPTY_HEAD, type TranscriptHead } from "../../domain/transcript/chain.ts";
+import { EMPTY_HEAD } from "../../domain/transcript/chain.ts";
 import { decideRewrite } from "../../domain/transcript/decide-save.ts";
 import { digestsAfter } from "../../domain/transcript/digest.ts";
-import type { TranscriptMessage } from "../../domain/transcript/message.ts";
+import type { TranscriptPrefix } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { fitOneRecord } from "../../domain/transcript/record-builder.ts";
 import type { SaveResult, TranscriptRewrite } from "../../ports/transcript-store.ts";
 import { acknowledge, commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
-import { findBase } from "./find-base.ts";
 import { keepConflict } from "./keep-conflict.ts";
 import { hasLog, type OpenTranscript, openForSave } from "./open-for-save.ts";
-import { replayPlaces } from "./open-log.ts";
+import { digestAt, replayPlaces } from "./open-log.ts";
 import { withFile } from "./read-file.ts";
-import { messagesOf } from "./read-messages.ts";
+import { firstOf, messagesOf } from "./read-messages.ts";
 import { refuseTooLong, saveFirst } from "./save-append.ts";
 import { appendRecords, recordsOf, rewriteLog } from "./write-log.ts";
 
@@ -25,7 +24,6 @@ export async function saveRewrite(
   draft: TranscriptRewrite,
   { erases }: { readonly erases: boolean },
 ): Promise<SaveResult> {
-  requireKeep(draft);
   const texts = draft.messages.map(canonicalJson);
   const refusal = refuseTooLong(paths, texts);
   if (refusal !== undefined) return { kind: "refused", refusal };
@@ -49,46 +47,41 @@ async function rewrite(
   { draft, texts, erases }: Wanted,
 ): Promise<SaveResult> {
   const { head } = open.log;
-  const kept = await findBase(context, paths, draft);
-  const digests = kept === undefined ? [] : digestsAfter(context.sha256, kept.digest, texts);
-  const next = { count: draft.keep + texts.length, digest: digests.at(-1) };
+  const digests = digestsAfter(context.sha256, draft.keep.digest, texts);
+  const next = { count: draft.keep.count + texts.length, digest: digests.at(-1) ?? draft.keep.digest };
   const verdict = decideRewrite({ head, base: draft.base, next });
   if (verdict === "contested") return keepConflict(context, paths, open, { ...draft, digests });
   if (verdict === "unchanged") {
-    const all = { keep: head.count, messages: [], reason: draft.reason };
+    const all = { keep: head, messages: [], reason: draft.reason };
     return erases ? writeAnew(context, paths, open, all) : acknowledge(context, paths, open);
   }
-  const isOneRecord = kept !== undefined && fitOneRecord(texts) && !erases;
-  return isOneRecord
-    ? replaceFrom(context, paths, open, { kept, texts, reason: draft.reason })
+  return fitOneRecord(texts) && !erases
+    ? replaceFrom(context, paths, open, { ...draft, texts })
     : writeAnew(context, paths, open, draft);
 }
 
-function requireKeep({ base, keep }: TranscriptRewrite): void {
-  if (Number.isSafeInteger(keep) && keep >= 0 && keep <= (base?.count ?? 0)) return;
-  throw new AoError("internal", `a rewrite cannot keep ${keep} of ${base?.count ?? 0} messages`);
-}
-
 /** One record says it all: the log keeps what was there before. */
-function replaceFrom(
+async function replaceFrom(
   context: TranscriptContext,
   paths: TranscriptPaths,
   open: OpenTranscript,
-  change: {
-    readonly kept: Pick<TranscriptHead, "count" | "digest">;
-    readonly texts: readonly string[];
-    readonly reason: string;
-  },
+  { keep, texts, reason }: Pick<TranscriptRewrite, "keep" | "reason"> & { readonly texts: readonly string[] },
 ): Promise<SaveResult> {
-  const { kept, texts, reason } = change;
+  requireKept(keep, await digestAt(context, paths, keep.count));
   return commit(context, paths, open, {
     ...{ reason, appended: null },
     write: (log, stamped) => {
-      const base = { ...log.head, count: kept.count, digest: kept.digest };
+      const base = { ...log.head, count: keep.count, digest: keep.digest };
       const plan = { base, type: "replace", ...stamped } as const;
       return appendRecords(context, paths, log, recordsOf(context, plan, texts));
     },
   });
+}
+
+/** @throws AoError internal */
+function requireKept(keep: TranscriptPrefix, found: string | undefined): void {
+  if (found === keep.digest) return;
+  throw new AoError("internal", `a rewrite keeps ${keep.count} messages that are not in the transcript`);
 }
 
 /** A new log takes the place of the old one. */
@@ -102,10 +95,11 @@ async function writeAnew(
     const replayed = await replayPlaces(context, paths, file);
     if (replayed.kind === "refused") return replayed;
     const { chain } = replayed.replay;
-    if (chain.gaps().some(({ first }) => first < keep)) {
+    if (chain.gaps().some(({ first }) => first < keep.count)) {
       return { kind: "refused", refusal: { reason: "damaged", path: paths.log } };
     }
-    const kept = firstOf(messagesOf(context, file, chain.spans()), keep);
+    requireKept(keep, chain.digestAt(keep.count));
+    const kept = firstOf(messagesOf(context, file, chain.spans()), keep.count);
     return commit(context, paths, open, {
       ...{ reason, appended: null },
       write: ({ head: { revision, rewrites } }, stamped) => {
@@ -116,19 +110,6 @@ async function writeAnew(
     });
   });
   return result ?? { kind: "externally_removed" };
-}
-
-async function* firstOf(
-  messages: AsyncIterable<TranscriptMessage>,
-  count: number,
-): AsyncGenerator<TranscriptMessage> {
-  let taken = 0;
-  if (count === 0) return;
-  for await (const message of messages) {
-    yield message;
-    taken += 1;
-    if (taken === count) return;
-  }
 }
 
 async function* joined<Item>(first: AsyncIterable<Item>, rest: Iterable<Item>): AsyncGenerator<Item> {
