@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { Ao } from "../src/compose.ts";
 import { AoError, errorMessage } from "../src/domain/errors.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
+import { refuseUnknownAgents } from "./agent-problems.ts";
 import type { Check } from "./doctor-check.ts";
 import { operationsCheck, orphansCheck } from "./doctor-operations.ts";
 import type { Invocation } from "./invocation.ts";
@@ -140,7 +141,9 @@ async function socketCheck(invocation: Invocation): Promise<Check> {
 
 async function configCheck(ao: Ao): Promise<Check> {
   const name = "configuration";
-  const { path, warnings } = await ao.config();
+  const config = await ao.config();
+  refuseUnknownAgents(config, ao.deps.agents);
+  const { path, warnings } = config;
   if (path === null) return pass(name, "no file, all defaults");
   if (warnings.length === 0) return pass(name, path);
   return { name, status: "warn", detail: `${path}: ${warnings.length} warnings`, fix: "ao config validate" };

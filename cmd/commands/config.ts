@@ -7,6 +7,7 @@ import type { Project } from "../../src/domain/project.ts";
 import { SESSION_KINDS } from "../../src/domain/session.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import type { Config, Sourced } from "../../src/ports/config.ts";
+import { refuseUnknownAgents } from "../agent-problems.ts";
 import { jsonOption, projectOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -83,7 +84,9 @@ async function path(invocation: Invocation): Promise<undefined> {
 async function validate(invocation: Invocation, file: string | undefined): Promise<undefined> {
   const chosen = file === undefined ? {} : { configPath: resolve(invocation.io.cwd, file) };
   const ao = await invocation.open("tools", chosen);
-  const { path: used, warnings } = await ao.config();
+  const checked = await ao.config();
+  refuseUnknownAgents(checked, ao.deps.agents);
+  const { path: used, warnings } = checked;
   await invocation.print({ path: used, valid: true, warnings }, () =>
     used === null ? [] : [`${used} is valid`],
   );

@@ -23,6 +23,15 @@ export interface ConfiguredProject {
   readonly defaultBranch: string | null;
 }
 
+/** An agent as the file names it, and where. Whether there is one of that name is not the file's to know. */
+export interface NamedAgent {
+  readonly name: string;
+  /** For example `projects.app.worker.agent`. */
+  readonly key: string;
+  /** From 1. */
+  readonly line: number;
+}
+
 /** What the configuration says for new sessions of one kind in one project. */
 export interface SessionSettings {
   readonly agent: Sourced<string>;
@@ -50,6 +59,8 @@ export interface Config {
   /** One line for each key that is unknown or has no effect yet. */
   readonly warnings: readonly string[];
   readonly projects: readonly ConfiguredProject[];
+  /** Every agent that is named, in the order of `defaults` and then of the projects. */
+  readonly agents: readonly NamedAgent[];
   /**
    * The settings for a project, or for no project in particular.
    *

@@ -47,6 +47,18 @@ export function configContract(name: string, load: ConfigFactory): void {
       ]);
     });
 
+    test("names every agent that it asks for, whether there is one of that name or not", async () => {
+      const config = await load([
+        { id: "web", path: "/src/web", agent: "shell" },
+        { id: "app", path: "/src/app", agent: "nosuch" },
+      ]);
+      expect(config.agents.map(({ name }) => name)).toEqual(["shell", "nosuch"]);
+      for (const { key, line } of config.agents) {
+        expect(key).toMatch(/^projects\..+\.agent$/);
+        expect(line).toBeGreaterThan(0);
+      }
+    });
+
     test("applies to a project what it says of it, with an origin, and to no other", async () => {
       const config = await load([{ id: "web", path: "/src/web", agent: "shell" }]);
       const { agent } = await config.settingsFor(WEB, "worker");

@@ -18,6 +18,8 @@ export interface MemoryCliOptions {
   /** stdin, stdout and stderr are a terminal. */
   readonly terminal?: boolean;
   readonly warnings?: readonly string[];
+  /** Agents that the configuration names, by the path of a project. */
+  readonly agents?: Readonly<Record<string, string>>;
   /** A signal arrives as soon as the command holds signals back. */
   readonly interrupted?: boolean;
   /** Nothing that is written to standard output arrives. */
@@ -26,8 +28,10 @@ export interface MemoryCliOptions {
   readonly isNew?: boolean;
 }
 
-function openedOn(world: World, warnings: readonly string[], isNew: boolean): Ao {
-  const config = memoryConfig({ warnings, defaultAgent: "memory" });
+type Configured = Required<Pick<MemoryCliOptions, "warnings" | "agents">>;
+
+function openedOn(world: World, configured: Configured, isNew: boolean): Ao {
+  const config = memoryConfig({ ...configured, defaultAgent: "memory" });
   return {
     deps: world.deps,
     cwd: "/repo/app",
@@ -50,6 +54,7 @@ export async function memoryCli(
     stdin = "",
     terminal = false,
     warnings = [],
+    agents = {},
     interrupted = false,
     isNew = false,
     fullStdout = false,
@@ -76,7 +81,7 @@ export async function memoryCli(
     interruption: { signal: controller.signal, hold: () => interrupted && controller.abort() },
   };
   const exitCode = await run(argv, io, async ({ access }) =>
-    openedOn(world, warnings, isNew && access === "existing"),
+    openedOn(world, { warnings, agents }, isNew && access === "existing"),
   );
   return { exitCode, ...written };
 }

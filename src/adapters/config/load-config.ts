@@ -3,6 +3,7 @@ import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Config, ConfiguredProject } from "../../ports/config.ts";
 import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
+import { namedAgents } from "./named-agents.ts";
 import { type BlockOfProject, projectBlocks } from "./project-blocks.ts";
 import { readYaml, type YamlFile } from "./read-yaml.ts";
 import type { LocalFile } from "./schema.ts";
@@ -31,6 +32,7 @@ function withoutFile(): Config {
     path: null,
     warnings: [],
     projects: [],
+    agents: [],
     settingsFor: (_project, kind) => sessionSettings(source, kind),
     ignoredFor: async () => NO_IGNORED_RULE,
   };
@@ -57,6 +59,10 @@ function sharedConfig(
     path: yaml.path,
     warnings: [...parsed.warnings, ...ignored],
     projects: blocks.map((entry) => entry.project),
+    agents: [
+      ...namedAgents(yaml, ["defaults"], file.defaults),
+      ...blocks.flatMap(({ project, block }) => namedAgents(yaml, ["projects", project.id], block)),
+    ],
     settingsFor: (project, kind) =>
       sessionSettings(
         {
@@ -111,6 +117,7 @@ async function localConfig(
     path: yaml.path,
     warnings: [...warnings, ...named.warnings, ...ignoredNames(yaml, ["env"], file.env)],
     projects: named.projects,
+    agents: [...namedAgents(yaml, ["defaults"], file.defaults), ...namedAgents(yaml, [], file)],
     settingsFor: async (project, kind) =>
       sessionSettings(
         {

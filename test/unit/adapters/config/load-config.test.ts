@@ -57,6 +57,20 @@ describe("agent selection", () => {
     });
   });
 
+  test("names every agent that is asked for, with its key and line", async () => {
+    const shared = await load({
+      text: "defaults:\n  agent: a\n  worker: { agent: b }\nprojects:\n  app:\n    path: .\n    agent: c\n    orchestrator:\n      agent: d\n",
+    });
+    expect(shared.config.agents).toEqual([
+      { name: "a", key: "defaults.agent", line: 2 },
+      { name: "b", key: "defaults.worker.agent", line: 3 },
+      { name: "c", key: "projects.app.agent", line: 7 },
+      { name: "d", key: "projects.app.orchestrator.agent", line: 9 },
+    ]);
+    const local = await load({ text: "worker:\n  agent: a\n" });
+    expect(local.config.agents).toEqual([{ name: "a", key: "worker.agent", line: 2 }]);
+  });
+
   test("with no file it is the embedded agent", async () => {
     const directory = tempDir();
     const config = await loadConfig({ ...lookup, cwd: directory });
