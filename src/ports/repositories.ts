@@ -3,8 +3,6 @@ export interface RepositoryInfo {
   /** Resolved path of the main working tree, also when asked from a linked one; of the bare repository else. */
   readonly path: string;
   readonly bare: boolean;
-  /** The branch new work starts from, or `null` when git knows none. */
-  readonly defaultBranch: string | null;
 }
 
 /** Finds repositories. */

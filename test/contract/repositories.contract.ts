@@ -4,7 +4,7 @@ import type { Repositories } from "../../src/ports/repositories.ts";
 /** A repositories port, and the folders of the world around it. */
 export interface RepositoriesWorld {
   readonly repositories: Repositories;
-  /** Main working tree of a repository with default branch `main`. */
+  /** Main working tree of a repository. */
   readonly repository: string;
   /** A folder in it. */
   readonly subfolder: string;
@@ -20,7 +20,7 @@ export function repositoriesContract(name: string, open: () => RepositoriesWorld
     test("finds the repository of its own folder and of one below", async () => {
       const { repositories, repository, subfolder } = open();
       const found = await repositories.find(repository);
-      expect(found).toEqual({ path: repository, bare: false, defaultBranch: "main" });
+      expect(found).toEqual({ path: repository, bare: false });
       expect(await repositories.find(subfolder)).toEqual(found);
     });
 

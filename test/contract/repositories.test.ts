@@ -8,8 +8,8 @@ import { repositoriesContract } from "./repositories.contract.ts";
 
 repositoriesContract("memoryRepositories", () => {
   const repositories = memoryRepositories([
-    { path: "/work/repo", bare: false, defaultBranch: "main" },
-    { path: "/work/bare.git", bare: true, defaultBranch: "main" },
+    { path: "/work/repo", bare: false },
+    { path: "/work/bare.git", bare: true },
   ]);
   return {
     repositories,

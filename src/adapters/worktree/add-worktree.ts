@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AoError } from "../../domain/errors.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import { branchInUse } from "./branch-plan.ts";
+import { strangeAnswer } from "./git-answer.ts";
 import { type GitResult, gitComplaint, gitFailed } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
 import { lockReasonOf } from "./operation-marks.ts";
@@ -40,6 +41,7 @@ export interface AddedWorktree {
  * worktree is complete (2.39.5), so after a failure what is there decides: a complete one is a warning.
  *
  * @throws AoError branch_in_use when another worktree has the branch by now.
+ * @throws AoError git_unavailable when it says that all is well and there is none.
  * @throws AoError git_failed otherwise; what was begun is left for the caller to remove.
  */
 export async function addWorktree(request: AddRequest): Promise<AddedWorktree> {
@@ -55,6 +57,7 @@ export async function addWorktree(request: AddRequest): Promise<AddedWorktree> {
     const warning = `a git hook failed with ${result.exitCode}: ${gitComplaint(result.stderr)}`;
     return { record, warnings: [warning] };
   }
+  if (result.exitCode === 0) throw strangeAnswer(`add a worktree for ${branch}`, "");
   throw await explain(request, result.stderr);
 }
 

@@ -11,13 +11,19 @@ import { openRepository, type Repository } from "./repository.ts";
 import { resolveInside } from "./safe-path.ts";
 import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
 
+/** What `plan` has just opened, for the `create` that follows in the same process: git is asked once. */
+const opened = new WeakMap<WorkspacePlan, Repository>();
+
 /** `Workspace.plan`: everything that can be refused is, before the first thing is made. */
 export async function planWorktree(context: Context, spec: WorkspaceSpec): Promise<WorkspacePlan> {
-  const { repository, path } = await openPlace(context, spec);
+  const path = await freePlace(context, spec);
+  const repository = await openRepository(context.git, spec.repositoryPath);
   const record = await findRecord(repository.commonDir, path);
   if (record !== undefined) await refuseHeld(context, { repository, path, record });
   const branchPlan = await planBranch(context.git, repository, { ...spec, path });
-  return { operationId: spec.operationId, path, ...branchPlan };
+  const plan = { operationId: spec.operationId, path, ...branchPlan };
+  opened.set(plan, repository);
+  return plan;
 }
 
 /** `Workspace.create`. */
@@ -26,20 +32,19 @@ export async function createWorktree(
   spec: WorkspaceSpec,
   plan: WorkspacePlan,
 ): Promise<CreatedWorkspace> {
-  const { repository, path } = await openPlace(context, spec);
+  const path = await freePlace(context, spec);
+  const repository = opened.get(plan) ?? (await openRepository(context.git, spec.repositoryPath));
   await forgetStale(context, { repository, path, sessionId: spec.sessionId });
   return makeWorktree(context, { repository, path, spec, plan });
 }
 
-async function openPlace(
-  context: Context,
-  spec: WorkspaceSpec,
-): Promise<{ readonly repository: Repository; readonly path: string }> {
+/** The resolved path of the worktree to be, where nothing is. */
+async function freePlace(context: Context, spec: WorkspaceSpec): Promise<string> {
   checkPutPaths("symlinks", spec.postCreate.symlinks);
   checkPutPaths("copy", spec.postCreate.copy);
   const path = await resolveInside(context.managedRoot, spec.path);
   await refuseTaken(path);
-  return { path, repository: await openRepository(context.git, spec.repositoryPath) };
+  return path;
 }
 
 interface Stale {

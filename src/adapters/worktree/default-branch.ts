@@ -12,30 +12,42 @@ const LOCAL = "refs/heads/";
  * else the first of `init.defaultBranch`, `main` and `master` that exists here, else the branch that is
  * checked out in the main working tree. `null` when none of these says anything.
  *
- * @throws AoError git_failed or git_unavailable when one of them could not be asked: no other one is taken then.
+ * @throws AoError git_failed or git_unavailable when one of them could not be asked: no later one is taken then.
  */
 export async function findDefaultBranch(git: Git, repository: Repository): Promise<string | null> {
-  const where = inDirectory(repository.path);
-  const [origin, configured, current] = await Promise.all([
-    git.read(where, ["for-each-ref", "--format=%(symref)", "--", `${ORIGIN}HEAD`]),
-    git.read(where, ["config", "--get", "init.defaultBranch"]),
-    git.read(where, ["symbolic-ref", "--quiet", "HEAD"]),
-  ]);
-  const head = outputOf(origin, "read origin/HEAD").split("\n")[0] ?? "";
-  if (head.startsWith(ORIGIN)) return head.slice(ORIGIN.length);
-  const name = lineOrNone(configured, "read init.defaultBranch") ?? "";
-  const usual = await firstExisting(git, repository, [name, "main", "master"]);
-  if (usual !== undefined) return usual;
-  const ref = lineOrNone(current, "read HEAD") ?? "";
-  return ref.startsWith(LOCAL) ? ref.slice(LOCAL.length) : null;
+  return (
+    (await originHead(git, repository)) ??
+    (await firstExisting(git, repository)) ??
+    (await checkedOut(git, repository)) ??
+    null
+  );
 }
 
-async function firstExisting(
-  git: Git,
-  repository: Repository,
-  names: readonly string[],
-): Promise<string | undefined> {
-  const wanted = names.filter((name) => name !== "").map((name) => `${LOCAL}${name}`);
+async function originHead(git: Git, { path }: Repository): Promise<string | undefined> {
+  const ask = ["for-each-ref", "--format=%(symref)", "--", `${ORIGIN}HEAD`];
+  const answer = outputOf(await git.read(inDirectory(path), ask), "read origin/HEAD");
+  return shortOf(answer.split("\n")[0], ORIGIN);
+}
+
+async function firstExisting(git: Git, repository: Repository): Promise<string | undefined> {
+  const ask = ["config", "--get", "init.defaultBranch"];
+  const answer = await git.read(inDirectory(repository.path), ask);
+  const configured = lineOrNone(answer, "read init.defaultBranch") ?? "";
+  const wanted = [configured, "main", "master"]
+    .filter((name) => name !== "")
+    .map((name) => `${LOCAL}${name}`);
   const there = new Set((await listRefs(git, repository, wanted)).map(({ ref }) => ref));
-  return wanted.find((ref) => there.has(ref))?.slice(LOCAL.length);
+  return shortOf(
+    wanted.find((ref) => there.has(ref)),
+    LOCAL,
+  );
+}
+
+async function checkedOut(git: Git, { path }: Repository): Promise<string | undefined> {
+  const answer = await git.read(inDirectory(path), ["symbolic-ref", "--quiet", "HEAD"]);
+  return shortOf(lineOrNone(answer, "read HEAD"), LOCAL);
+}
+
+function shortOf(ref: string | undefined, prefix: string): string | undefined {
+  return ref?.startsWith(prefix) === true ? ref.slice(prefix.length) : undefined;
 }

@@ -1,5 +1,4 @@
 import type { Repositories } from "../../ports/repositories.ts";
-import { findDefaultBranch } from "./default-branch.ts";
 import { readRepository } from "./repository.ts";
 import { type GitOptions, gitRunner } from "./run-git.ts";
 
@@ -16,7 +15,7 @@ export function gitRepositories(options: GitOptions = {}): Repositories {
       const repository = await readRepository(git, directory);
       if (repository === undefined) return undefined;
       const { path, bare } = repository;
-      return { path, bare, defaultBranch: await findDefaultBranch(git, repository) };
+      return { path, bare };
     },
   };
 }

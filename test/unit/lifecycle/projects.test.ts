@@ -29,7 +29,7 @@ function aConfigured(overrides: Partial<ConfiguredProject> = {}): ConfiguredProj
 /** A world that also has the unregistered repository `/repo/web-shop`. */
 function aWorldWithShop(callerEnv: Record<string, string> = {}): World {
   const world = aWorld({ callerEnv });
-  world.repositories.add({ path: "/repo/web-shop", bare: false, defaultBranch: "main" });
+  world.repositories.add({ path: "/repo/web-shop", bare: false });
   return world;
 }
 
@@ -120,14 +120,14 @@ describe("the project of a command", () => {
 
   test("gets another id when the folder's name is that of another project", async () => {
     const world = aWorld();
-    world.repositories.add({ path: "/other/app", bare: false, defaultBranch: null });
+    world.repositories.add({ path: "/other/app", bare: false });
     const found = await resolve(world, { cwd: "/other/app" });
     expect(found?.project).toMatchObject({ id: "app-2", name: "app", prefix: "app" });
   });
 
   test("is called without .git after a bare repository", async () => {
     const world = aWorld();
-    world.repositories.add({ path: "/srv/shop.git", bare: true, defaultBranch: null });
+    world.repositories.add({ path: "/srv/shop.git", bare: true });
     expect((await resolve(world, { cwd: "/srv/shop.git" }))?.project.id).toBe("shop");
   });
 

@@ -47,7 +47,9 @@ describe("the default branch", () => {
     const source = gitRepository();
     source.git("branch", "master");
     writeFileSync(join(source.path, ".git", "refs", "heads", "main"), "");
-    const error = await failure(gitRepositories({ env: GIT_ENV }).find(source.path), "git_failed");
+    const git = gitRunner({ env: GIT_ENV });
+    const repository = await openRepository(git, source.path);
+    const error = await failure(findDefaultBranch(git, repository), "git_failed");
     expect(error.message).toContain("refs/heads/main");
   });
 });

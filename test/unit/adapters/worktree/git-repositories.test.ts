@@ -1,7 +1,10 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { findDefaultBranch } from "../../../../src/adapters/worktree/default-branch.ts";
 import { gitRepositories } from "../../../../src/adapters/worktree/git-repositories.ts";
+import { openRepository } from "../../../../src/adapters/worktree/repository.ts";
+import { gitRunner } from "../../../../src/adapters/worktree/run-git.ts";
 import {
   emptyRepository,
   GIT_ENV,
@@ -34,7 +37,7 @@ describe("find", () => {
     repository.git("clone", "-q", "--bare", repository.path, bare);
     const linked = join(tempDir("ao-linked"), "linked");
     gitIn(bare, "worktree", "add", "-q", linked, "main");
-    expect(await repositories.find(linked)).toEqual({ path: bare, bare: true, defaultBranch: "main" });
+    expect(await repositories.find(linked)).toEqual({ path: bare, bare: true });
   });
 
   test("a submodule is a repository by itself, also from a linked worktree of it", async () => {
@@ -113,6 +116,11 @@ describe("find", () => {
   });
 });
 
+async function defaultBranch(path: string): Promise<string | null> {
+  const git = gitRunner({ env: GIT_ENV });
+  return findDefaultBranch(git, await openRepository(git, path));
+}
+
 describe("default branch", () => {
   test("is where origin/HEAD points, before any local name", async () => {
     const upstream = gitRepository();
@@ -120,40 +128,40 @@ describe("default branch", () => {
     const clone = join(tempDir("ao-clone"), "clone");
     upstream.git("clone", "-q", upstream.path, clone);
     gitIn(clone, "branch", "main");
-    expect((await repositories.find(clone))?.defaultBranch).toBe("trunk");
+    expect(await defaultBranch(clone)).toBe("trunk");
   });
 
   test.each(["main", "master"])("is %s when it exists and another branch is checked out", async (name) => {
     const repository = gitRepository();
     repository.git("branch", "-m", "main", name);
     repository.git("switch", "-qc", "feature");
-    expect((await repositories.find(repository.path))?.defaultBranch).toBe(name);
+    expect(await defaultBranch(repository.path)).toBe(name);
   });
 
   test("is init.defaultBranch when that exists", async () => {
     const repository = gitRepository();
     repository.git("branch", "develop");
     repository.git("config", "init.defaultBranch", "develop");
-    expect((await repositories.find(repository.path))?.defaultBranch).toBe("develop");
+    expect(await defaultBranch(repository.path)).toBe("develop");
   });
 
   test("is else the branch that is checked out, also before the first commit", async () => {
     const repository = gitRepository();
     repository.git("branch", "-m", "main", "only");
-    expect((await repositories.find(repository.path))?.defaultBranch).toBe("only");
-    expect((await repositories.find(emptyRepository().path))?.defaultBranch).toBe("main");
+    expect(await defaultBranch(repository.path)).toBe("only");
+    expect(await defaultBranch(emptyRepository().path)).toBe("main");
   });
 
   test("is unknown on a detached HEAD with no usual name", async () => {
     const repository = gitRepository();
     repository.git("branch", "-m", "main", "only");
     repository.git("checkout", "-q", "--detach");
-    expect((await repositories.find(repository.path))?.defaultBranch).toBeNull();
+    expect(await defaultBranch(repository.path)).toBeNull();
   });
 
   test("passes over an origin/HEAD that points nowhere", async () => {
     const repository = gitRepository();
     repository.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone");
-    expect((await repositories.find(repository.path))?.defaultBranch).toBe("main");
+    expect(await defaultBranch(repository.path)).toBe("main");
   });
 });
