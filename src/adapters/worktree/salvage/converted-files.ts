@@ -1,0 +1,90 @@
+import { lstatSync } from "node:fs";
+import { type BytePath, placeOf } from "./byte-path.ts";
+import type { IndexEntry } from "./index-file.ts";
+import type { Plumbing } from "./plumbing.ts";
+
+/**
+ * How git changes the bytes of a file on their way in and out.
+ *
+ * `lines` are conversions that only ever take away on the way in: carriage returns, and what `$Id$` was
+ * expanded to. `any` may be anything.
+ */
+type Conversion = "none" | "lines" | "any";
+
+/**
+ * Those unchanged files that may not be, byte for byte, what the index says: git calls a file unchanged when
+ * it is so after its conversions (gitattributes(5)).
+ *
+ * @param entries of plain files that git finds unchanged.
+ */
+export async function convertedFiles(
+  plumbing: Plumbing,
+  root: string,
+  entries: readonly IndexEntry[],
+): Promise<readonly BytePath[]> {
+  const [attributes, autocrlf] = await Promise.all([
+    readAttributes(plumbing, entries),
+    plumbing.ask(["config", "--get", "core.autocrlf"]),
+  ]);
+  const isAuto = autocrlf.exitCode === 0 && !/^(false|no|off|0)?$/i.test(autocrlf.stdout.trim());
+  if (attributes.size === 0 && !isAuto) return [];
+  const kinds = entries.map((entry) => [entry, conversionOf(attributes.get(entry.path), isAuto)] as const);
+  const lines = kinds.filter(([, kind]) => kind === "lines").map(([entry]) => entry);
+  const any = kinds.filter(([, kind]) => kind === "any").map(([{ path }]) => path);
+  return [...any, ...(await ofOtherSize(plumbing, root, lines))];
+}
+
+type Attributes = ReadonlyMap<string, string>;
+
+const LINES = ["text", "crlf", "eol", "ident"];
+
+/**
+ * Git LFS (git-lfs-smudge(1)) names content by its hash and keeps it itself, so that an unchanged file comes
+ * back from there; reading all of them each time would take too long.
+ */
+const KEEPS_CONTENT = "lfs";
+
+function conversionOf(attributes: Attributes | undefined, isAuto: boolean): Conversion {
+  const filter = attributes?.get("filter");
+  const hasFilter = isValue(filter) && filter !== KEEPS_CONTENT;
+  if (hasFilter || isValue(attributes?.get("working-tree-encoding"))) return "any";
+  const isSet = LINES.some((name) => !["unset", undefined].includes(attributes?.get(name)));
+  if (isSet) return "lines";
+  return isAuto && attributes?.get("text") !== "unset" ? "lines" : "none";
+}
+
+function isValue(value: string | undefined): boolean {
+  return value !== undefined && value !== "unset" && value !== "set";
+}
+
+async function readAttributes(
+  plumbing: Plumbing,
+  entries: readonly IndexEntry[],
+): Promise<ReadonlyMap<BytePath, Attributes>> {
+  if (entries.length === 0) return new Map();
+  const names = entries.map(({ path }) => `${path}\0`).join("");
+  const answer = await plumbing.tell("read attributes", ["check-attr", "-z", "--all", "--stdin"], names);
+  const fields = answer.split("\0");
+  const found = new Map<BytePath, Map<string, string>>();
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [path = "", name = "", value = ""] = fields.slice(at, at + 3);
+    const known = found.get(path) ?? new Map<string, string>();
+    found.set(path, known.set(name, value));
+  }
+  return found;
+}
+
+/** A file of the very size that git keeps lost nothing on its way in, and so is what git keeps. */
+async function ofOtherSize(
+  plumbing: Plumbing,
+  root: string,
+  entries: readonly IndexEntry[],
+): Promise<readonly BytePath[]> {
+  if (entries.length === 0) return [];
+  const names = entries.map(({ oid }) => `${oid}\n`).join("");
+  const args = ["cat-file", "--batch-check=%(objectsize)", "--buffer"];
+  const sizes = (await plumbing.tell("read sizes", args, names)).split("\n");
+  const isOther = ({ path }: IndexEntry, at: number): boolean =>
+    String(lstatSync(placeOf(root, path), { throwIfNoEntry: false })?.size) !== sizes[at];
+  return entries.filter(isOther).map(({ path }) => path);
+}

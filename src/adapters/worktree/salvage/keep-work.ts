@@ -1,0 +1,151 @@
+import { AoError } from "../../../domain/errors.ts";
+import type { SessionId } from "../../../domain/ids.ts";
+import { nextSalvageNumber, type SalvageReason, salvageRef } from "../../../domain/salvage.ts";
+import type { FaultPoint } from "../../../ports/fault-point.ts";
+import type { SalvageOutcome } from "../../../ports/snapshots.ts";
+import type { Git } from "../run-git.ts";
+import { makeCommit, makeRef } from "./ao-commit.ts";
+import { textOf } from "./byte-path.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { isWork } from "./is-work.ts";
+import { lostTips } from "./lost-tips.ts";
+import { type NamedObjects, namedObjects } from "./named-objects.ts";
+import { type Looking, observe, type WorktreeState } from "./observe.ts";
+import type { Plumbing } from "./plumbing.ts";
+import { salvageMessage } from "./salvage-message.ts";
+import { salvagesOf } from "./salvage-refs.ts";
+import { type StoredTrees, storeTree } from "./store-tree.ts";
+import { submoduleWork } from "./submodule-work.ts";
+import { withTempFolder } from "./temp-folder.ts";
+import { verifyCommit } from "./verify-objects.ts";
+import type { UnkeepablePath } from "./walk-folder.ts";
+
+export interface Keeping extends Looking {
+  readonly git: Git;
+  readonly boundary: FaultPoint;
+}
+
+export interface KeepRequest {
+  readonly sessionId: SessionId;
+  readonly ignoredPaths: readonly string[];
+  readonly reason: SalvageReason;
+  readonly atMs: number;
+}
+
+/** A state that is in the repository whole, with all that its commit needs. */
+interface StoredState {
+  readonly state: WorktreeState;
+  readonly trees: StoredTrees;
+  readonly parents: readonly string[];
+}
+
+const ATTEMPTS = 3;
+
+/** `Snapshots.salvage` for one worktree. */
+export async function keepWork(keeping: Keeping, request: KeepRequest): Promise<SalvageOutcome> {
+  const stored = await storeState(keeping, request);
+  if (!(await isWork(keeping.git, keeping, stored))) return { kind: "nothing" };
+  const kept = await newestIfSame(keeping.plumbing, request.sessionId, stored);
+  if (kept !== undefined) return kept;
+  await keeping.boundary("salvage.commit:before");
+  const { atMs, reason, sessionId } = request;
+  const message = salvageMessage(sessionId, { atMs, reason, head: stored.state.git.head });
+  const { parents, trees } = stored;
+  const commit = await makeCommit(keeping.plumbing, { tree: trees.all, parents, message, atMs });
+  await verifyCommit(keeping.plumbing, keeping.format, commit);
+  await keeping.boundary("salvage.commit:after");
+  const ref = await makeNextRef(keeping, sessionId, commit);
+  return { kind: "kept", ref, commit };
+}
+
+/** Whether the worktree's state is, in everything, that of the tree. */
+export async function hasState(
+  keeping: Keeping,
+  request: KeepRequest,
+  { tree, parents }: { readonly tree: string; readonly parents: readonly string[] },
+): Promise<boolean> {
+  const stored = await storeState(keeping, request);
+  return stored.trees.all === tree && stored.parents.every((parent) => parents.includes(parent));
+}
+
+/**
+ * Writes the state of a worktree to the repository, so often until it was the same before and after.
+ *
+ * @throws AoError busy when it never is, workspace_dirty when there is something that cannot be kept.
+ */
+function storeState(keeping: Keeping, request: KeepRequest): Promise<StoredState> {
+  const { gitDir } = keeping.plumbing;
+  return withTempFolder(gitDir, async (folder) => {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const stored = await tryToStore(keeping, request, folder);
+      if (stored !== undefined) return stored;
+    }
+    throw new AoError("busy", `${keeping.root} keeps changing while it is read`, {
+      hint: "end what works in it and try again",
+      details: { path: keeping.root },
+    });
+  });
+}
+
+async function tryToStore(
+  keeping: Keeping,
+  { ignoredPaths }: KeepRequest,
+  folder: string,
+): Promise<StoredState | undefined> {
+  const observed = await observe(keeping, { ignoredPaths, folder });
+  const { state } = observed;
+  refuseUnkeepable(keeping, [...state.unkeepable, ...(await submoduleWork(keeping.git, keeping, state))]);
+  const objects = await namedObjects(keeping.plumbing, state.git);
+  const parents = await parentsOf(keeping.plumbing, state, objects);
+  await keeping.boundary("salvage.objects:before");
+  const trees = await storeTree({ looking: keeping, observed, objects, folder });
+  await keeping.boundary("salvage.objects:after");
+  if (trees === undefined) return undefined;
+  const again = await observe(keeping, { ignoredPaths, folder });
+  return fingerprint(again.state) === fingerprint(state) ? { state, trees, parents } : undefined;
+}
+
+/** HEAD first, then all else that nothing might hold any more. */
+async function parentsOf(
+  plumbing: Plumbing,
+  { git }: WorktreeState,
+  { commits }: NamedObjects,
+): Promise<readonly string[]> {
+  const { commit } = git.head;
+  const head = commit === null ? [] : [commit];
+  return [...new Set([...head, ...(await lostTips(plumbing, git)), ...commits])];
+}
+
+function refuseUnkeepable({ root }: Keeping, unkeepable: readonly UnkeepablePath[]): void {
+  if (unkeepable.length === 0) return;
+  const items = unkeepable.map(({ path, why }) => ({ path: textOf(path), why }));
+  const said = items.slice(0, 3).map(({ path, why }) => `${path}: ${why}`);
+  const more = items.length > said.length ? `; and ${items.length - said.length} more` : "";
+  throw new AoError("workspace_dirty", `${root} holds what cannot be kept: ${said.join("; ")}${more}`, {
+    hint: "move it elsewhere, or commit and push it",
+    details: { path: root, unkeepable: items },
+  });
+}
+
+async function newestIfSame(
+  plumbing: Plumbing,
+  sessionId: SessionId,
+  { trees, parents }: StoredState,
+): Promise<SalvageOutcome | undefined> {
+  const newest = (await salvagesOf(plumbing, sessionId)).at(-1);
+  const isSame = newest?.tree === trees.all && newest.parents.join() === parents.join();
+  return isSame ? { kind: "kept", ref: newest.ref, commit: newest.commit } : undefined;
+}
+
+/** Another process may take a number at the same time; then the next one is tried. */
+async function makeNextRef(
+  { plumbing, boundary }: Keeping,
+  sessionId: SessionId,
+  commit: string,
+): Promise<string> {
+  await boundary("salvage.ref:before");
+  let number = nextSalvageNumber((await salvagesOf(plumbing, sessionId)).map((one) => one.number));
+  while (!(await makeRef(plumbing, salvageRef(sessionId, number), commit))) number += 1;
+  await boundary("salvage.ref:after");
+  return salvageRef(sessionId, number);
+}

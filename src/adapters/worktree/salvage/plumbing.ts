@@ -1,0 +1,150 @@
+import { execa } from "execa";
+import { AoError } from "../../../domain/errors.ts";
+import { type GitResult, gitFailed } from "../git-failure.ts";
+import { retryHalfWritten } from "../git-retry.ts";
+import { type Git, gitMissing, locationArgs } from "../run-git.ts";
+
+/** Where git's plumbing works. All paths are resolved. */
+export interface PlumbingPlace {
+  /** The private git directory of a worktree, or that of the repository. */
+  readonly gitDir: string;
+  /** The git directory of the repository. */
+  readonly commonDir: string;
+  /** The working tree; `null` for none. */
+  readonly root: string | null;
+}
+
+/** git's plumbing at one place: what goes in and comes out is held one character a byte. */
+export interface Plumbing extends PlumbingPlace {
+  /** Any exit code is an answer. @throws AoError git_unavailable */
+  ask(args: readonly string[], input?: string): Promise<GitResult>;
+  /** The output of a call that has to succeed. @throws AoError git_failed, git_unavailable */
+  tell(action: string, args: readonly string[], input?: string): Promise<string>;
+  /** A git that is talked to while it runs. Its stdout has to be read. */
+  start(args: readonly string[], input: string | AsyncIterable<Uint8Array>): StreamingGit;
+  /** The same with more in its environment, for example `GIT_INDEX_FILE`. */
+  withEnv(env: Readonly<Record<string, string>>): Plumbing;
+}
+
+export interface StreamingGit {
+  readonly output: AsyncIterable<Uint8Array>;
+  /** Resolves when it ended. @throws AoError git_failed, git_unavailable */
+  done(action: string): Promise<void>;
+}
+
+/**
+ * No hook, no monitor, no log, no clean-up on the side. Modes and links are taken as they are, and a file
+ * whose stat data differ in anything is not taken for unchanged. Objects and refs reach the disk before git says
+ * so: `core.fsync` came with 2.36 and `batch` with 2.37; an older git knows `core.fsyncObjectFiles`.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  "core.hooksPath": "/dev/null",
+  "core.fsmonitor": "false",
+  "core.untrackedCache": "false",
+  "core.splitIndex": "false",
+  "index.sparse": "false",
+  "core.logAllRefUpdates": "false",
+  "core.quotePath": "false",
+  "core.fileMode": "true",
+  "core.symlinks": "true",
+  "core.checkStat": "default",
+  "core.trustctime": "true",
+  "core.ignoreStat": "false",
+  "core.protectNTFS": "false",
+  "core.protectHFS": "false",
+  "core.bigFileThreshold": "16m",
+  "core.fsync": "committed,reference",
+  "core.fsyncMethod": "batch",
+  "core.fsyncObjectFiles": "true",
+  "fastimport.unpackLimit": "0",
+  "i18n.commitEncoding": "UTF-8",
+  "gc.auto": "0",
+  "maintenance.auto": "false",
+};
+const OPTIONS = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+const ENV = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_NO_REPLACE_OBJECTS: "1" };
+
+/** Big repositories on slow disks take their time; a hook or a filter cannot hang here. */
+const TIMEOUT_MS = 600_000;
+const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
+
+/** The plumbing of `git` at a place. */
+export function plumbingAt(git: Git, place: PlumbingPlace): Plumbing {
+  return plumbingWith(git.program, { ...git.env, ...ENV }, place);
+}
+
+function plumbingWith(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  place: PlumbingPlace,
+): Plumbing {
+  const where = locationArgs({ kind: "git_dir", gitDir: place.gitDir, workTree: place.root });
+  const call = { program, env, argsFor: (args: readonly string[]) => [...OPTIONS, ...where, ...args] };
+  const ask = (args: readonly string[], input?: string) =>
+    retryHalfWritten(() => runGit(call, args, input ?? ""));
+  return {
+    ...place,
+    ask,
+    async tell(action, args, input) {
+      const result = await ask(args, input);
+      if (result.exitCode !== 0) throw gitFailed(action, result.stderr);
+      return result.stdout;
+    },
+    start: (args, input) => startGit(call, args, input),
+    withEnv: (more) => plumbingWith(program, { ...env, ...more }, place),
+  };
+}
+
+interface Call {
+  readonly program: string;
+  readonly env: Readonly<Record<string, string>>;
+  argsFor(args: readonly string[]): readonly string[];
+}
+
+async function runGit(call: Call, args: readonly string[], input: string): Promise<GitResult> {
+  const result = await execa(call.program, call.argsFor(args), {
+    ...{ cwd: "/", env: call.env, extendEnv: false, reject: false, stripFinalNewline: false },
+    ...{ encoding: "latin1", timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
+    input: Buffer.from(input, "latin1"),
+  });
+  const { exitCode, stdout, stderr } = result;
+  if (exitCode === undefined || result.isMaxBuffer) throw noAnswer(call, args, result);
+  return { exitCode, stdout, stderr };
+}
+
+function startGit(
+  call: Call,
+  args: readonly string[],
+  input: string | AsyncIterable<Uint8Array>,
+): StreamingGit {
+  const child = execa(call.program, call.argsFor(args), {
+    ...{ cwd: "/", env: call.env, extendEnv: false, reject: false },
+    buffer: { stdout: false },
+    ...(typeof input === "string" ? { input: Buffer.from(input, "latin1") } : { stdin: input }),
+  });
+  return {
+    output: child.stdout,
+    async done(action) {
+      const result = await child;
+      if (result.exitCode === undefined) throw noAnswer(call, args, result);
+      if (result.exitCode !== 0) throw gitFailed(action, String(result.stderr));
+    },
+  };
+}
+
+interface Unanswered {
+  readonly code?: string | undefined;
+  readonly cause?: unknown;
+  readonly originalMessage?: string | undefined;
+  readonly shortMessage?: string | undefined;
+}
+
+function noAnswer({ program }: Call, args: readonly string[], result: Unanswered): AoError {
+  if (result.code === "ENOENT" || result.code === "EACCES") return gitMissing(program, result.cause);
+  const why = result.originalMessage ?? result.shortMessage ?? "it ended without a word";
+  return new AoError("git_unavailable", `git did not answer: ${why}`, {
+    hint: "run ao doctor",
+    details: { args },
+    cause: result.cause,
+  });
+}

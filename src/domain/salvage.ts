@@ -1,0 +1,73 @@
+import { parseSessionId, type SessionId } from "./ids.ts";
+
+/** What made somebody keep the work of a workspace. */
+export const SALVAGE_REASONS = ["kill", "cleanup", "rewind", "by_hand"] as const;
+export type SalvageReason = (typeof SALVAGE_REASONS)[number];
+
+/** Where a workspace's HEAD stood: on a branch, which has no commit yet when that is `null`, or on none. */
+export type HeadPosition =
+  | { readonly kind: "branch"; readonly branch: string; readonly commit: string | null }
+  | { readonly kind: "detached"; readonly commit: string };
+
+/** The work of one workspace at one moment, kept as a commit. */
+export interface Salvage {
+  /** `refs/ao/salvage/<session>/<number>` in the session's repository. */
+  readonly ref: string;
+  readonly sessionId: SessionId;
+  /** From 1, rising; free again once its salvage was dropped. */
+  readonly number: number;
+  readonly commit: string;
+  readonly atMs: number;
+  readonly reason: SalvageReason;
+  readonly head: HeadPosition;
+}
+
+/**
+ * What had become of a file.
+ *
+ * `staged` is as in HEAD itself, and other in the index; `conflicted` waits for a merge to be settled.
+ */
+export const SALVAGED_KINDS = ["changed", "deleted", "staged", "conflicted", "untracked", "ignored"] as const;
+export type SalvagedKind = (typeof SALVAGED_KINDS)[number];
+
+export interface SalvagedFile {
+  /** Relative to the workspace; what is no UTF-8 shows as U+FFFD. */
+  readonly path: string;
+  readonly kind: SalvagedKind;
+  /** Size of the kept file; `null` when there was none in the workspace. */
+  readonly bytes: number | null;
+}
+
+/** What is in a salvage. */
+export interface SalvageContent extends Salvage {
+  /** By path. */
+  readonly files: readonly SalvagedFile[];
+  /** What was under way, for example `merge`. */
+  readonly operations: readonly string[];
+  /** Commits beside HEAD that nothing else may hold. */
+  readonly commits: readonly string[];
+}
+
+const PREFIX = "refs/ao/salvage/";
+const NAME = /^(?:refs\/ao\/salvage\/)?([^/]+)\/([1-9][0-9]{0,8})$/;
+
+/** The ref of a session's salvage, or with no number the beginning of all of them. */
+export function salvageRef(sessionId: SessionId, number?: number): string {
+  return `${PREFIX}${sessionId}/${number ?? ""}`;
+}
+
+/** Parses what a person calls a salvage: its ref, or the end of it, `app-7/2`. */
+export function parseSalvageRef(
+  text: string,
+): { readonly ref: string; readonly sessionId: SessionId; readonly number: number } | undefined {
+  const [, session = "", digits = ""] = NAME.exec(text) ?? [];
+  const sessionId = parseSessionId(session);
+  if (sessionId === undefined) return undefined;
+  const number = Number(digits);
+  return { ref: salvageRef(sessionId, number), sessionId, number };
+}
+
+/** The number after all that are taken. */
+export function nextSalvageNumber(taken: readonly number[]): number {
+  return Math.max(0, ...taken) + 1;
+}

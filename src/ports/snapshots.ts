@@ -1,0 +1,132 @@
+import type { Checkpoint } from "../domain/checkpoint.ts";
+import type { SessionId, TurnId } from "../domain/ids.ts";
+import type { Salvage, SalvageContent, SalvageReason } from "../domain/salvage.ts";
+import type { WorkspaceRef } from "./workspace.ts";
+
+export interface SalvageRequest {
+  readonly workspace: WorkspaceRef;
+  /**
+   * The ignored files that are worth keeping, relative to the workspace; a folder stands for all that is in
+   * it. All else that is ignored is left.
+   */
+  readonly ignoredPaths: readonly string[];
+  readonly reason: SalvageReason;
+  readonly atMs: number;
+}
+
+export type SalvageOutcome =
+  | { readonly kind: "kept"; readonly ref: string; readonly commit: string }
+  /** The branch has it all, and so there is nothing to keep. */
+  | { readonly kind: "nothing" };
+
+/** Something in a workspace that a salvage cannot hold. */
+export interface Unkeepable {
+  readonly path: string;
+  readonly why: string;
+}
+
+/** Something that is in the way of putting work back. */
+export interface Conflict {
+  /** Relative to the workspace; `HEAD` and `index` are git's own. */
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface PutBackRequest {
+  readonly workspace: WorkspaceRef;
+  readonly ref: string;
+}
+
+export interface RewindRequest {
+  readonly workspace: WorkspaceRef;
+  readonly turnId: TurnId;
+  /** Holds what is in the workspace now; `null` when the branch has all of it. */
+  readonly salvageRef: string | null;
+}
+
+/** How many files a put-back wrote or removed; 0 when all was there already. */
+export interface PutBackReport {
+  readonly files: number;
+}
+
+export interface CheckpointRequest {
+  readonly workspace: WorkspaceRef;
+  readonly turnId: TurnId;
+  readonly atMs: number;
+}
+
+/**
+ * Work in a workspace that no branch has, kept as commits in its repository and put back. Nothing here touches
+ * HEAD, index, stash or reflog of the workspace, but for `putBack`. Behaviour every adapter owes:
+ * test/contract/snapshots.contract.ts.
+ */
+export interface Snapshots {
+  /**
+   * Keeps everything in the workspace: files byte for byte with modes and links, tracked, untracked and the
+   * ignored ones that are named; the index; where HEAD stands; what is under way. It was read back whole
+   * before this returns, and a crash of the machine does not take it. The same state again is the same salvage.
+   *
+   * @throws AoError workspace_dirty with `details.unkeepable` when there is something that it cannot hold;
+   *   nothing is kept then.
+   * @throws AoError busy when the workspace keeps changing while it is read.
+   * @throws AoError workspace_unsafe_path, git_failed, git_unavailable.
+   */
+  salvage(request: SalvageRequest): Promise<SalvageOutcome>;
+
+  /**
+   * Whether all that is in the workspace is in this salvage as well, to the last byte.
+   *
+   * @throws AoError as `salvage`, and salvage_not_found.
+   */
+  holds(request: SalvageRequest & { readonly ref: string }): Promise<boolean>;
+
+  /**
+   * Puts everything of a salvage back: staged as staged, untracked as untracked. Only what the branch has, or
+   * what was put there when the workspace was made, is written over. Anything else that differs is left, and
+   * so is the rest then. Safe to repeat, also after it was broken off.
+   *
+   * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed.
+   * @throws AoError salvage_not_found, busy, workspace_unsafe_path, git_failed, git_unavailable.
+   */
+  putBack(request: PutBackRequest): Promise<PutBackReport>;
+
+  /**
+   * The salvages of a repository, or of one session in it, by session and number.
+   *
+   * @throws AoError git_failed, git_unavailable.
+   */
+  list(repositoryPath: string, sessionId?: SessionId): Promise<readonly Salvage[]>;
+
+  /** @throws AoError salvage_not_found, git_failed, git_unavailable. */
+  show(repositoryPath: string, ref: string): Promise<SalvageContent>;
+
+  /**
+   * Gives a salvage up: git deletes what only it held some weeks later. One that is gone already is no error.
+   *
+   * @throws AoError git_failed, git_unavailable.
+   */
+  drop(repositoryPath: string, ref: string): Promise<void>;
+
+  /**
+   * Takes the checkpoint of a turn. The first one of a turn stands: another try returns it.
+   *
+   * @throws AoError busy, workspace_unsafe_path, git_failed, git_unavailable.
+   */
+  takeCheckpoint(request: CheckpointRequest): Promise<Checkpoint>;
+
+  /** The checkpoints of a session, in no order. @throws AoError git_failed, git_unavailable. */
+  checkpoints(repositoryPath: string, sessionId: SessionId): Promise<readonly Checkpoint[]>;
+
+  /**
+   * Makes the files of a workspace those of a turn's checkpoint; ignored ones, HEAD and index stay. Nothing is
+   * written over or removed but what the salvage holds. Safe to repeat, also after it was broken off.
+   *
+   * @throws AoError checkpoint_not_found, salvage_not_found.
+   * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed.
+   * @throws AoError busy, workspace_unsafe_path, git_failed, git_unavailable.
+   */
+  rewind(request: RewindRequest): Promise<PutBackReport>;
+
+  /** Gives all checkpoints of a session up; returns how many. @throws AoError git_failed, git_unavailable. */
+  dropCheckpoints(repositoryPath: string, sessionId: SessionId): Promise<number>;
+}
