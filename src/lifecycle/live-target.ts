@@ -14,8 +14,13 @@ export function liveTarget(record: SessionRecord, seen: RuntimeObservation | und
   const target = runtimeTarget(record);
   const isOver = isTerminal(record.lifecycle);
   if (target !== undefined && !isOver && seen !== undefined && isAlive(seen)) return target;
-  const { id } = record;
-  throw new AoError("not_running", isOver ? `session ${id} is terminated` : `the agent of ${id} is gone`, {
+  throw notRunning(record);
+}
+
+/** The error for a session that is over, or whose agent is gone, with the way back as hint. */
+export function notRunning({ id, lifecycle }: SessionRecord): AoError {
+  const isOver = isTerminal(lifecycle);
+  return new AoError("not_running", isOver ? `session ${id} is terminated` : `the agent of ${id} is gone`, {
     hint: isOver ? `ao restore ${id}` : `ao kill ${id}, then ao restore ${id}`,
   });
 }

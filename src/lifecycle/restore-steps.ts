@@ -1,3 +1,4 @@
+import { jsonMembers } from "../domain/canonical-json.ts";
 import { AoError } from "../domain/errors.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
@@ -5,6 +6,7 @@ import type { SessionRecord } from "../domain/session.ts";
 import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
+import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
@@ -33,10 +35,16 @@ export async function completeRestored(
       const manager = lifecycleManager({ ...deps, store });
       manager.onRestoreInitiated(ref.sessionId, patch);
       restored = manager.onSpawnCompleted(ref.sessionId, started);
+      if (isFresh(held)) acceptLaunchPrompt(deps, restored, held.createdAtMs);
     }),
   );
   if (restored !== undefined) return restored;
   throw new AoError("internal", `session ${ref.sessionId} was not opened`);
+}
+
+/** One that takes its conversation up again is not prompted. */
+function isFresh({ input }: LeasedOperation): boolean {
+  return jsonMembers(input)?.["fresh"] === true;
 }
 
 /**

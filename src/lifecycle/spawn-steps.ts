@@ -4,6 +4,7 @@ import type { SessionRecord } from "../domain/session.ts";
 import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
+import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
@@ -31,6 +32,7 @@ export async function seedSpawned(
   await crossing(deps, "spawn.row.insert", () =>
     operationLedger(deps).checkpoint(held, spawnProgressJson(progress), (store) => {
       lifecycleManager({ ...deps, store }).onSpawnInitiated(record);
+      acceptLaunchPrompt(deps, record, progress.seed.createdAtMs);
     }),
   );
 }

@@ -23,6 +23,7 @@ import { restoreSession } from "../../src/lifecycle/restore-session.ts";
 import { type SpawnRequest, spawnSession } from "../../src/lifecycle/spawn-session.ts";
 import type { AgentCapabilities } from "../../src/ports/agent.ts";
 import type { Files } from "../../src/ports/files.ts";
+import type { MessageTarget } from "../../src/ports/messenger.ts";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
 import type { SessionStore } from "../../src/ports/session-store.ts";
 import { aProject, T0_MS } from "./builders.ts";
@@ -95,10 +96,13 @@ export function aWorld(options: WorldOptions = {}): World {
   const agent = memoryAgent(options.capabilities);
   const runtime = memoryRuntime({ log, ...(options.behaviour && { behaviour: options.behaviour }) });
   const workspace = memoryWorkspace({ log });
-  const messenger = memoryMessenger({ log });
+  const inbox = memoryInbox();
+  const messenger = memoryMessenger({
+    log,
+    onHeard: (target, text) => inbox.put(submission(agent.name, target, { text, atMs: clock.nowMs() })),
+  });
   const project = aProject({ repositoryPath: "/repo/app" });
   const repositories = memoryRepositories([{ path: "/repo/app", bare: false }]);
-  const inbox = memoryInbox();
   const files = memoryFiles();
   const { sessions, operations, changes, turns, messages } = memoryStore();
   const store = { ...loggedStore(sessions, pass), verify: () => meet("store.verify") };
@@ -210,6 +214,15 @@ function eventOf(
 ): Omit<HookEvent, "id"> {
   const { launchId, agent } = metadata;
   return { sessionId: id, launchId, agent, event, atMs, body: "", ...overrides };
+}
+
+/** What an agent tells of a text that was typed to it. */
+function submission(
+  agent: string,
+  { sessionId, launchId }: MessageTarget,
+  { text, atMs }: { readonly text: string; readonly atMs: number },
+): Omit<HookEvent, "id"> {
+  return { sessionId, launchId, agent, event: "submit", atMs, body: text };
 }
 
 function mustHave(record: SessionRecord | undefined, id: SessionId): SessionRecord {

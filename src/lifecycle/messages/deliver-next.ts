@@ -1,0 +1,100 @@
+import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { isDelivering, type Message } from "../../domain/message.ts";
+import { leaveUnconfirmed } from "../../domain/message-transitions.ts";
+import type { SessionDeps } from "../deps.ts";
+import { crossing } from "../operations/crossing.ts";
+import { saveMessage, settleTyping } from "./after-typing.ts";
+import { markDelivery } from "./mark-delivery.ts";
+import { requireMessage } from "./message-rows.ts";
+import { hearSession, type LiveSession, observeLive } from "./observe-target.ts";
+import { isReceiptOverdue, RECEIPT_MS, whyNotReady } from "./readiness.ts";
+
+/** What an attempt to deliver the next message of a session came to. */
+export type NextDelivery =
+  /** It was sent, or certainly not: its state says which. */
+  | { readonly kind: "tried"; readonly message: Message }
+  /** The agent cannot take one now. */
+  | { readonly kind: "not_ready"; readonly why: string }
+  /** Another process is at it. */
+  | { readonly kind: "held" }
+  /** Nothing is queued. */
+  | { readonly kind: "none" };
+
+const HELD: NextDelivery = { kind: "held" };
+/** Between two looks for a receipt. */
+const POLL_MS = 50;
+
+/**
+ * Delivers the message of a session that was queued first, if its agent can take it, and waits for the receipt.
+ * One process at a time does so for a session; what one that died had begun is settled first and never sent again.
+ *
+ * @throws AoError session_not_found
+ * @throws AoError not_running when the session is over or its agent gone; nothing was sent.
+ * @throws AoError runtime_unavailable when it could not look or type; nothing was sent.
+ */
+export async function deliverNext(deps: SessionDeps, id: SessionId): Promise<NextDelivery> {
+  try {
+    return await deps.locks.withLock(`messages of ${id}`, () => deliver(deps, id), { waitMs: 0 });
+  } catch (error) {
+    if (isAoError(error, "operation_in_progress")) return HELD;
+    throw error;
+  }
+}
+
+async function deliver(deps: SessionDeps, id: SessionId): Promise<NextDelivery> {
+  const live = await observeLive(deps, id);
+  await settleLeft(deps, live);
+  const message = deps.messages.firstQueued(id);
+  if (message === undefined) return { kind: "none" };
+  const why = whyNotReady(live.record, live.capabilities, deps.messages.sent(id));
+  if (why !== null) return { kind: "not_ready", why };
+  const marked = await crossing(deps, "send.mark", () => markDelivery(deps, live, message.id));
+  if (marked.kind === "not_ready") return marked;
+  return { kind: "tried", message: await send(deps, live, marked.message) };
+}
+
+/** Nobody else is at it, so what is on its way was left by a process that died, or by the agent's start. */
+async function settleLeft(deps: SessionDeps, { record }: LiveSession): Promise<void> {
+  const left = deps.messages.sent(record.id).find(isDelivering);
+  if (left === undefined) return;
+  if (left.channel === "terminal") return void (await awaitReceipt(deps, left));
+  const nowMs = deps.clock.nowMs();
+  if (isReceiptOverdue(left, nowMs)) saveMessage(deps, left, leaveUnconfirmed(left, nowMs));
+}
+
+async function send(deps: SessionDeps, live: LiveSession, marked: Message): Promise<Message> {
+  const { record, target, capabilities } = live;
+  const { receipts = false, bracketedPaste = false } = capabilities ?? {};
+  try {
+    await crossing(deps, "send.type", () =>
+      // What the agent tells is heard here, with all else that it tells.
+      deps.messenger.send({ ...target, receipts: false, bracketedPaste }, marked.text, 0),
+    );
+  } catch (error) {
+    settleTyping(deps, { record, message: marked, error: asAoError(error) });
+    throw error;
+  }
+  if (receipts) return awaitReceipt(deps, marked);
+  saveMessage(deps, marked, leaveUnconfirmed(marked, deps.clock.nowMs()));
+  return requireMessage(deps, marked.id);
+}
+
+function asAoError(error: unknown): AoError {
+  return isAoError(error) ? error : new AoError("internal", errorMessage(error), { cause: error });
+}
+
+/** Listens until the receipt is there, or nothing will be heard any more; the message as it stands then. */
+async function awaitReceipt(deps: SessionDeps, { id, sessionId }: Message): Promise<Message> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    await hearSession(deps, sessionId);
+    const message = requireMessage(deps, id);
+    if (!isDelivering(message)) return message;
+    const nowMs = deps.clock.nowMs();
+    if (waitedMs >= RECEIPT_MS || isReceiptOverdue(message, nowMs)) {
+      saveMessage(deps, message, leaveUnconfirmed(message, nowMs));
+      return requireMessage(deps, id);
+    }
+    await deps.clock.sleep(POLL_MS);
+  }
+}

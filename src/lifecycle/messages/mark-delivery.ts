@@ -1,0 +1,96 @@
+import type { MessageId, TurnId } from "../../domain/ids.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
+import type { DeliveringMessage, Message } from "../../domain/message.ts";
+import { isDelivering } from "../../domain/message.ts";
+import { beginDelivery } from "../../domain/message-transitions.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { TurnCheckpoint } from "../../domain/turn.ts";
+import { type BookPage, enterMessage, enterTurn } from "../../domain/turn-book.ts";
+import { supersede } from "../../domain/turn-evidence.ts";
+import type { SessionDeps } from "../deps.ts";
+import { requireSession, workspaceRef } from "../session-refs.ts";
+import { bookContext, storedPage, turnIdOf, writeChanges } from "../turns/turn-pages.ts";
+import { requireMessage } from "./message-rows.ts";
+import { type LiveSession, observeLive } from "./observe-target.ts";
+import { whyNotReady } from "./readiness.ts";
+
+export type Marked =
+  | { readonly kind: "marked"; readonly message: DeliveringMessage }
+  | { readonly kind: "not_ready"; readonly why: string };
+
+const MOVED: Marked = { kind: "not_ready", why: "the session changed meanwhile" };
+
+/**
+ * Puts on record that the keys of a queued message are sent next, together with the turn that they begin. The
+ * files at its start are kept before that, and the agent looked at once more where that took time.
+ *
+ * @throws AoError as `observeLive`; nothing is on record then.
+ */
+export async function markDelivery(deps: SessionDeps, live: LiveSession, id: MessageId): Promise<Marked> {
+  const turnId = plannedTurn(deps, live, requireMessage(deps, id));
+  const start = turnId === null ? null : await startOf(deps, live.record, turnId);
+  const seen = start === null ? live : await observeLive(deps, live.record.id);
+  const marked = deps.store.transaction(() => mark(deps, seen, { id, turnId }));
+  if (marked.kind === "marked" && turnId !== null && start !== null) {
+    deps.turns.keepCheckpoint({ ...marked.message, turnId }, "start", start);
+  }
+  return marked;
+}
+
+/** The turn that a message begins; `null` for an answer, and with an agent whose turns nobody hears of. */
+function plannedTurn(
+  deps: Pick<SessionDeps, "ids">,
+  { record, capabilities }: LiveSession,
+  message: Message,
+): TurnId | null {
+  const isAnswer = record.lifecycle.activity.state === "waiting_input";
+  if (capabilities?.hooks !== true || isAnswer) return null;
+  return turnIdOf(deps, record.id, `message ${message.id} ${message.version}`);
+}
+
+async function startOf(
+  { checkpoints }: Pick<SessionDeps, "checkpoints">,
+  record: SessionRecord,
+  turnId: TurnId,
+): Promise<TurnCheckpoint | null> {
+  return checkpoints.take(workspaceRef(record), turnId, "start").catch(() => null);
+}
+
+function mark(
+  deps: SessionDeps,
+  { record: seen, capabilities }: LiveSession,
+  { id, turnId }: { readonly id: MessageId; readonly turnId: TurnId | null },
+): Marked {
+  const record = requireSession(deps, seen.id);
+  const { launchId } = record.metadata;
+  const message = requireMessage(deps, id);
+  if (isTerminal(record.lifecycle) || launchId !== seen.metadata.launchId) return MOVED;
+  if (message.state.kind !== "queued") return MOVED;
+  const why = whyNotReady(record, capabilities, deps.messages.sent(record.id));
+  if (why !== null) return { kind: "not_ready", why };
+  const sinceMs = deps.clock.nowMs();
+  const page = storedPage(deps, record);
+  const answered = turnId ?? page.book.live?.turnId ?? null;
+  const delivering = beginDelivery(message, { launchId, turnId: answered, sinceMs });
+  const begun = turnId === null ? page : withTurn(deps, page, { record, id, turnId, sinceMs });
+  writeChanges(deps, enterMessage(begun, message, delivering).changes, sinceMs);
+  return isDelivering(delivering) ? { kind: "marked", message: delivering } : MOVED;
+}
+
+function withTurn(
+  deps: SessionDeps,
+  page: BookPage,
+  turn: {
+    readonly record: SessionRecord;
+    readonly id: MessageId;
+    readonly turnId: TurnId;
+    readonly sinceMs: number;
+  },
+): BookPage {
+  const { record, id, turnId, sinceMs } = turn;
+  const context = bookContext(deps, record, undefined);
+  const atMs = Math.max(sinceMs, page.book.live?.updatedAtMs ?? sinceMs);
+  const birth = { launchId: record.metadata.launchId, origin: "user_prompt", messageId: id } as const;
+  const free = supersede(page, context, atMs);
+  return enterTurn(free, context, { turnId, phase: "submitted", occurredAtMs: sinceMs, birth });
+}

@@ -1,0 +1,42 @@
+import type { SessionId } from "../../domain/ids.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { AgentCapabilities } from "../../ports/agent.ts";
+import type { RuntimeTarget } from "../../ports/runtime.ts";
+import type { SessionDeps } from "../deps.ts";
+import { gatherFacts, lookFailures } from "../gather-facts.ts";
+import { liveTarget, requireSight } from "../live-target.ts";
+import { saveFacts } from "../observe-sessions.ts";
+import { requireSession } from "../session-refs.ts";
+
+/** A session as it was just seen and heard, its agent alive. */
+export interface LiveSession {
+  readonly record: SessionRecord;
+  readonly target: RuntimeTarget;
+  readonly capabilities: AgentCapabilities | undefined;
+}
+
+/**
+ * Looks at a session and listens, and saves what there was.
+ *
+ * @throws AoError session_not_found
+ * @throws AoError not_running when the session is over or its agent gone.
+ * @throws AoError runtime_unavailable when it could not look; nothing was saved then.
+ */
+export async function observeLive(deps: SessionDeps, id: SessionId): Promise<LiveSession> {
+  const load = () => [requireSession(deps, id)];
+  const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
+  requireSight(lookFailures(facts));
+  await saveFacts(deps, facts);
+  const record = requireSession(deps, id);
+  const target = liveTarget(record, facts.seen.get(id));
+  return { record, target, capabilities: deps.agents.get(record.metadata.agent)?.capabilities };
+}
+
+/** Listens without a look, and saves what was heard. */
+export async function hearSession(deps: SessionDeps, id: SessionId): Promise<void> {
+  await saveFacts(
+    deps,
+    await gatherFacts(deps, { load: () => [requireSession(deps, id)], lookAt: () => false }),
+  );
+}
