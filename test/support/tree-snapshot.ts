@@ -7,7 +7,7 @@ import { gitExit, gitIn, type TestRepository } from "./git-repository.ts";
 export type TreeSnapshot = Readonly<Record<string, string>>;
 
 /** A folder byte for byte. Links are not followed; `isLeftOut` is asked about each path below it. */
-export function treeSnapshot(
+function treeSnapshot(
   folder: string,
   isLeftOut: (path: string) => boolean = () => false,
 ): TreeSnapshot {
