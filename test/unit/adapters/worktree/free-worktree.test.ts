@@ -90,9 +90,9 @@ describe("destroy", () => {
     const outside = tempDir("ao-outside");
     writeIn(outside, "kept.txt", "x");
     repository.git("config", "core.excludesFile", join(outside, "ignore"));
-    writeIn(outside, "ignore", "build/\n");
-    mkdirSync(join(path, "build"));
-    symlinkSync(outside, join(path, "build", "link"));
+    writeIn(outside, "ignore", ".next/\n");
+    mkdirSync(join(path, ".next"));
+    symlinkSync(outside, join(path, ".next", "link"));
     await workspace.destroy(spec());
     expect(existsSync(path)).toBe(false);
     expect(existsSync(join(outside, "kept.txt"))).toBe(true);
@@ -113,7 +113,7 @@ describe("destroy", () => {
 
   test("sees a process that comes in between its look and the move", async () => {
     const { workspace, spec, path, state } = await opened();
-    state.onLook = (folder) => (folder === path ? [] : [{ pid: 7, command: "vim" }]);
+    state.onLook = (folder) => (folder === path ? [] : [{ pid: 7, command: "vim", paths: [folder] }]);
     await failure(workspace.destroy(spec()), "workspace_dirty");
     expect(existsSync(path)).toBe(true);
   });
