@@ -8,7 +8,12 @@ export interface Candidate {
 /** What the word under the cursor may be. */
 export type Subject =
   | { readonly kind: "fixed"; readonly candidates: readonly Candidate[] }
-  | { readonly kind: "session"; readonly which: "live" | "terminated" | "all" }
+  | {
+      readonly kind: "session";
+      readonly which: "live" | "terminated" | "all";
+      /** Names that stand there already; none of them is asked for twice. */
+      readonly given: readonly string[];
+    }
   | { readonly kind: "project" }
   | { readonly kind: "agent" };
 
@@ -21,9 +26,16 @@ const fixed = (values: readonly string[]): Subject => ({
   candidates: values.map((value) => ({ value, description: "" })),
 });
 
-function named(name: string, choices: readonly string[] | undefined, command: Command): Subject {
+/** What a command asks for at one place. */
+interface Asked {
+  readonly name: string;
+  readonly choices: readonly string[] | undefined;
+  readonly given: readonly string[];
+}
+
+function named({ name, choices, given }: Asked, command: Command): Subject {
   if (choices) return fixed(choices);
-  if (name === "session") return { kind: "session", which: WHICH_SESSIONS[command.name()] ?? "live" };
+  if (name === "session") return { kind: "session", which: WHICH_SESSIONS[command.name()] ?? "live", given };
   if (name === "project") return { kind: "project" };
   return name === "agent" ? { kind: "agent" } : NOTHING;
 }
@@ -47,11 +59,12 @@ function descend(command: Command, words: readonly string[]): { command: Command
   return child ? descend(child, others) : { command, rest: words };
 }
 
-function positionOf(command: Command, words: readonly string[]): number {
+/** Those of a command's words that are neither flags nor values of flags. */
+function argumentsIn(command: Command, words: readonly string[]): readonly string[] {
   return words.filter((word, index) => {
     if (word.startsWith("-")) return false;
     return !findOption(command, words[index - 1])?.required;
-  }).length;
+  });
 }
 
 function visibleCommands(command: Command): Subject {
@@ -69,7 +82,9 @@ export function subjectOf(root: Command, words: readonly string[]): Subject {
   if (rest.includes("--")) return NOTHING;
 
   const awaited = findOption(command, rest.at(-1));
-  if (awaited?.required) return named(awaited.attributeName(), awaited.argChoices, command);
+  if (awaited?.required) {
+    return named({ name: awaited.attributeName(), choices: awaited.argChoices, given: [] }, command);
+  }
   if (current.startsWith("-")) {
     const options = optionsOf(command).filter(({ hidden }) => !hidden);
     return {
@@ -81,8 +96,8 @@ export function subjectOf(root: Command, words: readonly string[]): Subject {
     };
   }
   if (command.commands.length > 0) return visibleCommands(command);
-  const position = positionOf(command, rest);
+  const given = argumentsIn(command, rest);
   const args = command.registeredArguments;
-  const argument = args[position] ?? (args.at(-1)?.variadic ? args.at(-1) : undefined);
-  return argument ? named(argument.name(), argument.argChoices, command) : NOTHING;
+  const argument = args[given.length] ?? (args.at(-1)?.variadic ? args.at(-1) : undefined);
+  return argument ? named({ name: argument.name(), choices: argument.argChoices, given }, command) : NOTHING;
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { SessionId } from "../../src/domain/ids.ts";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { deriveStatus } from "../../src/domain/status.ts";
@@ -12,6 +13,11 @@ function isWanted(which: "live" | "terminated" | "all", isOver: boolean): boolea
   return which === "all" || isOver === (which === "terminated");
 }
 
+/** Whether a word names a session, alone or as `project:id`. */
+function names(word: string, id: SessionId): boolean {
+  return word.slice(word.indexOf(":") + 1) === id;
+}
+
 /** Ids and names out of the store; what is stored is near enough while somebody types. */
 async function liveCandidates(invocation: Invocation, subject: LiveSubject): Promise<readonly Candidate[]> {
   const { deps } = await invocation.open("reading");
@@ -23,7 +29,10 @@ async function liveCandidates(invocation: Invocation, subject: LiveSubject): Pro
     case "session":
       return deps.store
         .rows()
-        .sessions.filter(({ lifecycle }) => isWanted(subject.which, isTerminal(lifecycle)))
+        .sessions.filter(
+          ({ id, lifecycle }) =>
+            isWanted(subject.which, isTerminal(lifecycle)) && !subject.given.some((name) => names(name, id)),
+        )
         .map((record) => ({
           value: record.id,
           description: `${deriveStatus(record.lifecycle)} ${record.metadata.title ?? record.metadata.branch}`,

@@ -20,7 +20,10 @@ describe("completion", () => {
 
   test.each([
     ["a live session", ["kill", ""], ["app-1"]],
-    ["another one of several", ["kill", "app-1", ""], ["app-1"]],
+    ["none that is named already", ["kill", "app-1", ""], []],
+    ["none that is named already with its project", ["kill", "--wait", "app:app-1", ""], []],
+    ["another one of several", ["kill", "app-7", ""], ["app-1"]],
+    ["one that only a note names", ["kill", "--note", "app-1", ""], ["app-1"]],
     ["a session that is over, for restore", ["restore", ""], ["app-2"]],
     ["any session, for show", ["show", ""], ["app-1", "app-2"]],
     ["a session under the older spelling", ["session", "attach", ""], ["app-1"]],

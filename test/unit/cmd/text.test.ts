@@ -97,4 +97,38 @@ describe("table", () => {
     expect(stringWidth(row)).toBe(30);
     expect(row.endsWith("…")).toBe(true);
   });
+
+  const HEADER = ["ID", "STATUS", "PROJECT", "AGENT", "BRANCH", "SEEN", "TITLE"];
+  const LONG = ["shop-123", "needs_input", "storefront", "claude-code"];
+  const BRANCH = "feat/4711-let-the-login-page-remember-where-it-came-from";
+
+  test("a long branch is cut beside a long title: each line fits into 80 columns", async () => {
+    const rows = [[...LONG, BRANCH, "12m", "Let the login page remember where it came from"]];
+    const lines = await table({ header: HEADER, rows, paint, width: 80 });
+    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(80);
+    expect(lines[1]).toMatch(
+      /^shop-123 {2}needs_input {2}storefront {2}claude-code {2}feat\/4711-l\S*… {2}12m {3}/,
+    );
+    expect(lines[1]).toMatch(/Let the log\S*…$/);
+  });
+
+  test("what fits is not cut, and an id never is", async () => {
+    const rows = [["a-very-long-prefix-of-session-ids-1", "idle", "x".repeat(30)]];
+    const [, cut] = await table({ header: ["ID", "STATUS", "TITLE"], rows, paint, width: 40 });
+    expect(cut).toBe(`a-very-long-prefix-of-session-ids-1  idle    ${"x".repeat(11)}…`);
+    const [, whole] = await table({ header: ["ID", "STATUS", "TITLE"], rows, paint, width: 75 });
+    expect(whole).toContain("x".repeat(30));
+  });
+
+  test("any rows fit as far as the least of each column allows, wide letters included", async () => {
+    const cell = fc.string({ unit: fc.constantFrom("a", "漢", "\u{1f680}", "e\u0301", " "), maxLength: 60 });
+    const rowsOf = fc.array(fc.tuple(fc.constantFrom("a-1", "app-12"), cell, cell), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(rowsOf, fc.integer({ min: 36, max: 120 }), async (rows, width) => {
+        for (const line of await table({ header: ["ID", "BRANCH", "TITLE"], rows, paint, width })) {
+          expect(stringWidth(line)).toBeLessThanOrEqual(width);
+        }
+      }),
+    );
+  });
 });
