@@ -114,6 +114,14 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         expect(pinsSessionId && !resume).toBe(false);
       });
 
+      test("an agent that is stopped by keys tells through a hook that it stopped", () => {
+        const { cancel, capabilities } = open().agent;
+        if (cancel?.kind !== "keys") return;
+        expect(cancel.keys.filter((key) => !/^[A-Za-z0-9-]+$/.test(key))).toEqual([]);
+        expect(cancel.keys.length).toBeGreaterThan(0);
+        expect(capabilities.hooks).toBe(true);
+      });
+
       test("a pinned conversation is in the launch, and a launch without one is refused", () => {
         const { agent } = open();
         if (!agent.capabilities.pinsSessionId) return;
@@ -165,7 +173,9 @@ export function agentContract(name: string, open: () => AgentSetup): void {
           const signal = agent.interpret(anEvent(event, body));
           expect(agent.interpret(anEvent(event, body))).toEqual(signal);
           if (signal?.activity) expect(ACTIVITY_STATES).toContain(signal.activity);
-          if (!agent.capabilities.receipts) expect(signal?.submittedText ?? null).toBeNull();
+          if (agent.capabilities.receipts) return;
+          expect(signal?.submittedText ?? null).toBeNull();
+          expect((signal?.turn && "text" in signal.turn ? signal.turn.text : null) ?? null).toBeNull();
         }),
       );
     });

@@ -73,6 +73,7 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
       ...{ pinsSessionId: true, resume: true, fork: "native", hooks: true, receipts: true },
       bracketedPaste: true,
     },
+    cancel: { kind: "keys", keys: ["Escape"] },
     check: () => check(options.programPath),
     launch: (request) => launch(options, request),
     resume: (request) => resume(options, request),

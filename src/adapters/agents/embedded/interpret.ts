@@ -1,5 +1,6 @@
 import type { HookEvent } from "../../../domain/facts.ts";
 import type { ActivityState } from "../../../domain/lifecycle.ts";
+import type { TurnSignal } from "../../../domain/turn-signal.ts";
 import type { AgentSignal } from "../../../ports/agent.ts";
 import { isConversationId } from "./conversation-path.ts";
 import type { HookName, TurnEnd } from "./hook-body.ts";
@@ -29,6 +30,21 @@ const READERS: ReadonlyMap<string, Reader> = new Map<HookName, Reader>([
   ["session_end", () => "exited"],
 ]);
 
+/** What a readable body says of a turn. */
+function turnOf(event: string, body: Fields): TurnSignal | null {
+  if (event === "turn_end") return turnEnd(body);
+  if (event !== "submit") return null;
+  const { prompt, answers } = body;
+  const kind = answers === true ? "answered" : "submitted";
+  return { kind, text: typeof prompt === "string" ? prompt : null };
+}
+
+function turnEnd({ outcome, error }: Fields): TurnSignal {
+  if (outcome === "interrupted") return { kind: "interrupted" };
+  if (outcome !== "failed") return { kind: "stopped" };
+  return { kind: "failed", code: "agent_error", message: typeof error === "string" ? error : "" };
+}
+
 function parseBody(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -43,11 +59,12 @@ export function interpretEmbedded(event: HookEvent): AgentSignal | undefined {
   const body = parseBody(event.body);
   const activity = body && READERS.get(event.event)?.(body);
   if (body === undefined || activity === undefined) return undefined;
-  const { session_id: id, prompt } = body;
-  const isReceipt = event.event === "submit" && typeof prompt === "string";
+  const { session_id: id } = body;
+  const turn = turnOf(event.event, body);
   return {
     activity,
     agentSessionId: typeof id === "string" && isConversationId(id) ? id : null,
-    submittedText: isReceipt ? prompt : null,
+    submittedText: turn !== null && "text" in turn ? turn.text : null,
+    turn,
   };
 }

@@ -35,7 +35,7 @@ export function questionDesk({ conversation, screen, report }: QuestionDeskDeps)
   const settle = ({ question, answer }: OpenQuestion, text: string) => {
     conversation.append({ kind: "answer", text });
     open = null;
-    report("submit", { prompt: text });
+    report("submit", { prompt: text, answers: true });
     report("resumed", { question });
     answer(text);
   };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { interpretEmbedded } from "../../../../../src/adapters/agents/embedded/interpret.ts";
 import type { ActivityState } from "../../../../../src/domain/lifecycle.ts";
+import type { TurnSignal } from "../../../../../src/domain/turn-signal.ts";
 
 const ID = "5f0c1f6e-0d5b-4b8e-9c8e-2f4f7a8b9c0d";
 
@@ -24,6 +25,20 @@ describe("what an event of the embedded agent means", () => {
     expect(interpret(event, { session_id: ID, ...body })).toMatchObject({ activity, agentSessionId: ID });
   });
 
+  test.each<[string, object, TurnSignal | null]>([
+    ["session_start", { source: "startup" }, null],
+    ["submit", { prompt: "say hi" }, { kind: "submitted", text: "say hi" }],
+    ["submit", { prompt: "yes", answers: true }, { kind: "answered", text: "yes" }],
+    ["waiting", { question: "why?" }, null],
+    ["resumed", { question: "why?" }, null],
+    ["turn_end", { outcome: "completed", error: null }, { kind: "stopped" }],
+    ["turn_end", { outcome: "failed", error: "no" }, { kind: "failed", code: "agent_error", message: "no" }],
+    ["turn_end", { outcome: "interrupted", error: null }, { kind: "interrupted" }],
+    ["session_end", { reason: "user" }, null],
+  ])("%s with %j says of a turn: %j", (event, body, turn) => {
+    expect(interpret(event, { session_id: ID, ...body })?.turn).toEqual(turn);
+  });
+
   test("a submission is a receipt of its text, byte for byte", () => {
     const prompt = "a\r\nb \u001b[31m😀\u2028";
     expect(interpret("submit", { session_id: ID, prompt })?.submittedText).toBe(prompt);
@@ -31,7 +46,10 @@ describe("what an event of the embedded agent means", () => {
 
   test("a submission too large to be told is activity without a text", () => {
     const signal = interpret("submit", { session_id: ID, prompt: null });
-    expect(signal).toEqual({ activity: "active", agentSessionId: ID, submittedText: null });
+    expect(signal).toEqual({
+      ...{ activity: "active", agentSessionId: ID, submittedText: null },
+      turn: { kind: "submitted", text: null },
+    });
   });
 
   test("an id that is no conversation id is left out", () => {
