@@ -1,4 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
+import type { FindingKind } from "../../domain/workspace-finding.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { planBranch } from "./branch-plan.ts";
 import { refuseTaken } from "./claim-folder.ts";
@@ -77,15 +78,18 @@ export async function refuseHeld(context: Context, { repository, path, record }:
   const findings = await inspectPlace(context, { kind: "gone", path, record });
   if (findings.length === 0) return;
   const why = findings.map(({ detail }) => detail).join(", ");
-  const isLocked = findings.some(({ kind }) => kind === "locked");
   throw new AoError(
     "workspace_exists",
     `git still remembers a worktree at ${path}, deleted by hand: ${why}`,
     {
-      hint: isLocked
-        ? `git -C '${repository.path}' worktree unlock '${path}'`
-        : `git -C '${repository.path}' branch <name> <commit>`,
+      hint: hintFor({ repository, path, record }, new Set(findings.map(({ kind }) => kind))),
       details: { path, findings },
     },
   );
+}
+
+function hintFor({ repository, path, record }: Remembered, found: ReadonlySet<FindingKind>): string {
+  if (found.has("locked")) return `git -C '${repository.path}' worktree unlock '${path}'`;
+  if (found.has("unreachable_commits")) return `git -C '${repository.path}' branch <name> <commit>`;
+  return `see what it is: git --git-dir='${record.gitDir}' diff --cached`;
 }

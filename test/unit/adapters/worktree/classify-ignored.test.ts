@@ -194,6 +194,18 @@ describe("ignoredJudge", () => {
     expect(ignoredJudge(rule, evidence()).judge("dist/app.js")).toBe("output");
   });
 
+  test("every path that can be is judged, whatever is in its name", () => {
+    const name = fc
+      .string({ minLength: 1, unit: "grapheme" })
+      .filter((text) => !/[/\0]|^\.{1,2}$/.test(text));
+    const paths = fc.array(name, { minLength: 1, maxLength: 4 }).map((all) => all.join("/"));
+    fc.assert(
+      fc.property(paths, (path) => {
+        expect(judged(path, { reproducible: ["*"] })).not.toBe("work");
+      }),
+    );
+  });
+
   test("named work wins over everything, and what nothing is said of is judged as ever", () => {
     const parts = fc.constantFrom("dist", "node_modules", "src", "app.js", ".env", "x.csv");
     const paths = fc.array(parts, { minLength: 1, maxLength: 4 }).map((all) => all.join("/"));

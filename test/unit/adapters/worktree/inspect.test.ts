@@ -341,6 +341,17 @@ describe("what keeps it from being touched", () => {
   });
 });
 
+test("of a folder that was deleted by hand the staged work is not dropped for a new one", async () => {
+  const { path, git, workspace, spec } = await opened();
+  writeIn(path, "new.txt", "x");
+  git("add", "new.txt");
+  const gitDir = gitDirOf(path);
+  rmSync(path, { recursive: true });
+  const error = await failure(workspace.restore(spec()), "workspace_exists");
+  expect(error.hint).toBe(`see what it is: git --git-dir='${gitDir}' diff --cached`);
+  expect(gitIn("/", `--git-dir=${gitDir}`, "diff", "--cached", "--name-only")).toBe("new.txt");
+});
+
 describe("what is not the session's own worktree", () => {
   test.each<[string, (world: Awaited<ReturnType<typeof opened>>) => Record<string, unknown>]>([
     ["the main working tree", ({ repository }) => ({ path: repository.path })],
