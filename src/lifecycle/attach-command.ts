@@ -32,6 +32,6 @@ export async function attachCommand(
   const { handle } = liveTarget(foldFacts(deps, facts, stored), facts.seen.get(id));
   const argv = deps.runtime.switchArgv(handle, deps.callerEnv);
   return argv === undefined
-    ? { kind: "attach", argv: deps.runtime.attachArgv(handle) }
+    ? { kind: "attach", argv: deps.runtime.attachArgv(handle, deps.callerEnv) }
     : { kind: "switch", argv };
 }

@@ -105,8 +105,8 @@ export interface Runtime {
    */
   capture(target: RuntimeTarget, lines: number): Promise<readonly string[]>;
 
-  /** The command that attaches a terminal to it. */
-  attachArgv(handle: RuntimeHandle): readonly string[];
+  /** The command that attaches a terminal to it; `env` is that terminal's, where it is known. */
+  attachArgv(handle: RuntimeHandle, env?: Readonly<Record<string, string | undefined>>): readonly string[];
 
   /** The command that moves the surrounding client to it, or `undefined` when `env` is not inside its server. */
   switchArgv(

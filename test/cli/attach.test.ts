@@ -37,7 +37,9 @@ describe("attach", () => {
     const { runtime } = await ao.json(showSchema, ["show", id]);
     const { exitCode, stdout, stderr } = await ao.run(["attach", id]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain(`tmux -S ${runtime?.socketPath} attach -t '${runtime?.handle}'`);
+    expect(stderr.replace("tmux -u ", "tmux ")).toContain(
+      `tmux -S ${runtime?.socketPath} attach -t '${runtime?.handle}'`,
+    );
   });
 
   test("inside another tmux shows the session and returns after a detach", async () => {
@@ -48,6 +50,23 @@ describe("attach", () => {
     await expect.poll(() => watched(ao), { timeout: 10_000 }).toBe(id);
     ao.tmux("detach-client", "-s", id);
     await expect.poll(() => terminal.screen(), { timeout: 10_000 }).toContain("came back: 0");
+  });
+
+  test("without a locale shows what is not ASCII, and how the agent ended", async () => {
+    const ao = aoSandbox();
+    const script = "echo 'grüße 日本'; read go; exit 3";
+    const id = await ao.spawn(ao.repository(), ["--agent", "shell", "--", "sh", "-c", script]);
+    const terminal = aTerminal(ao);
+    terminal.type(`env -u LANG -u LC_CTYPE LC_ALL=C '${process.execPath}' '${AO}' attach ${id}`);
+    await expect.poll(() => terminal.screen(), { timeout: 10_000 }).toContain("grüße 日本");
+    terminal.type("");
+    const shown = () => {
+      ao.tmux("run-shell", ":");
+      return terminal.screen();
+    };
+    await expect
+      .poll(shown, { timeout: 10_000 })
+      .toContain("ao: the agent has ended with status 3; Ctrl-b d leaves");
   });
 
   test("on a dumb terminal is exit 2 in words of ao", async () => {

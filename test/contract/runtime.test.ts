@@ -90,3 +90,23 @@ test("a terminal is attached by the words that a session shows to scripts", asyn
   const { socketPath, id } = handle;
   expect(runtime.attachArgv(handle)).toEqual(["tmux", "-S", socketPath, "attach", "-t", id]);
 });
+
+test.each<[string, Readonly<Record<string, string>>, boolean]>([
+  ["none", {}, true],
+  ["C", { LANG: "C" }, true],
+  ["POSIX over another", { LC_ALL: "POSIX", LANG: "de_DE.UTF-8" }, true],
+  ["a language alone", { LANG: "en_US" }, true],
+  ["UTF-8", { LANG: "en_US.UTF-8" }, false],
+  ["UTF-8 spelt otherwise, for characters only", { LC_CTYPE: "C.utf8", LANG: "C" }, false],
+  ["macOS's for characters", { LC_CTYPE: "UTF-8" }, false],
+  ["UTF-8 behind an empty one", { LC_ALL: "", LANG: "C.UTF-8" }, false],
+  ["another charset", { LC_ALL: "de_DE.ISO-8859-1" }, false],
+])(
+  "a terminal with locale %s is told to tmux as UTF-8 only where the locale leaves that open",
+  async (_what, env, told) => {
+    const { runtime, spec } = tmuxWorld();
+    const { handle } = await runtime.create(spec({}));
+    expect(runtime.attachArgv(handle, env).includes("-u")).toBe(told);
+    expect(runtime.attachArgv(handle, env).slice(-2)).toEqual(["-t", handle.id]);
+  },
+);

@@ -98,7 +98,7 @@ async function lastWords(
 ): Promise<readonly string[]> {
   const untilMs = performance.now() + WORDS_LAG_MS;
   for (;;) {
-    const asked = captureLines(deps, socketPath, { paneId, lines: LAST_LINES });
+    const asked = captureLines(deps, socketPath, { paneId, dead: true, lines: LAST_LINES });
     const output = (await asked.catch(() => undefined)) ?? [];
     if (output.length > 0 || performance.now() >= untilMs) return output;
     await sleep(POLL_MS);

@@ -1,7 +1,9 @@
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { captureArgs } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
+import { ENDING_LINE } from "./config.ts";
 import { locate } from "./locate.ts";
+import type { PaneRow } from "./pane-list.ts";
 import { notRunning, unavailable } from "./unavailable.ts";
 
 /** Reads the screen as `Runtime.capture` says; also that of an agent that has exited. */
@@ -13,10 +15,8 @@ export async function captureRuntime(
   const { location } = await locate(deps, target);
   if (location.kind === "unknown") throw unavailable(location.cause);
   if (location.kind !== "found") throw notRunning(target.sessionId);
-  const captured = await captureLines(deps, target.handle.socketPath, {
-    paneId: location.pane.paneId,
-    lines,
-  });
+  const { paneId, dead } = location.pane;
+  const captured = await captureLines(deps, target.handle.socketPath, { paneId, dead, lines });
   if (captured === undefined) throw notRunning(target.sessionId);
   return captured;
 }
@@ -29,14 +29,21 @@ export async function captureRuntime(
 export async function captureLines(
   deps: TmuxDeps,
   socketPath: string,
-  { paneId, lines }: { readonly paneId: string; readonly lines: number },
+  { paneId, dead, lines }: Pick<PaneRow, "paneId" | "dead"> & { readonly lines: number },
 ): Promise<readonly string[] | undefined> {
   if (lines <= 0) return [];
   const answer = await deps.run(socketPath, captureArgs(paneId, lines));
-  if (answer.kind === "ok") return lastLines(answer.stdout, lines);
+  if (answer.kind === "ok") return lastLines(dead ? wordsOf(answer.stdout) : answer.stdout, lines);
   if (answer.kind !== "refused") throw unavailable(answer.cause);
   if (answer.refusal === "not_found") return undefined;
   throw unavailable(answer.message);
+}
+
+/** A dead agent's screen without the line that tmux has written under it. Pure. */
+function wordsOf(screen: string): string {
+  const text = screen.trimEnd();
+  const lastLineAt = text.lastIndexOf("\n") + 1;
+  return text.startsWith(ENDING_LINE, lastLineAt) ? text.slice(0, lastLineAt) : text;
 }
 
 /** The last `count` lines after the blank ones at the end were dropped, each without its padding. Pure. */

@@ -3,6 +3,21 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 
+/** How the line begins that tmux writes under the last words of an agent, for whoever is attached. */
+export const ENDING_LINE = "ao: the agent has ended";
+
+/**
+ * A format of that line, which tells how it ended; of a program that a person ran in the session it says the
+ * same. tmux 3.3 and later draw it, once they know the ending, on the lowest line of the screen; an older one
+ * has a line of its own.
+ */
+function endingFormat(): string {
+  const signal = "#{?pane_dead_signal, by signal #{pane_dead_signal},";
+  const status = "#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},}}";
+  const ended = ENDING_LINE.replace("the agent", "#{?#{==:#{@ao_pane},agent},the agent,this program}");
+  return `${ended}${signal}${status}; Ctrl-b d leaves`;
+}
+
 /**
  * The whole configuration of a private server; `-f` keeps tmux from reading any other (tmux(1), checked
  * with 3.3a). `-q` lets an older tmux pass over an option it does not know.
@@ -30,7 +45,7 @@ set-option -gw automatic-rename off
 set-option -gw allow-rename off
 set-option -gw monitor-bell off
 set-option -gw remain-on-exit on
-set-option -gwq remain-on-exit-format ""
+set-option -gwq remain-on-exit-format "${endingFormat()}"
 set-option -gw window-status-format ""
 set-option -gw window-status-current-format ""
 `;

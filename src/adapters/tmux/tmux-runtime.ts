@@ -106,8 +106,22 @@ function runtimeFact({ location, process }: Sighting): RuntimeFact {
   }
 }
 
-function attachArgv({ socketPath, id }: RuntimeHandle): readonly string[] {
-  return ["tmux", "-S", socketPath, "attach", "-t", id];
+function attachArgv(
+  { socketPath, id }: RuntimeHandle,
+  env?: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const utf8 = env !== undefined && namesNoCharset(env) ? ["-u"] : [];
+  return ["tmux", ...utf8, "-S", socketPath, "attach", "-t", id];
+}
+
+/**
+ * Whether a locale leaves open in which charset its terminal writes, as `C`, `POSIX` or none at all do. tmux
+ * takes that for ASCII and shows all else as `_`, while terminals are UTF-8 (tmux.c of 3.3a, which reads these
+ * variables in this order); a charset that is named is meant.
+ */
+function namesNoCharset(env: Readonly<Record<string, string | undefined>>): boolean {
+  const locale = [env["LC_ALL"], env["LC_CTYPE"], env["LANG"]].find((value) => value) ?? "";
+  return !/\.[^@]|utf-?8/i.test(locale);
 }
 
 /** `TMUX` is `socket path,server pid,session number`; the path may hold commas (tmux(1), ENVIRONMENT). */

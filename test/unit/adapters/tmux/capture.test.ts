@@ -13,11 +13,25 @@ test.each<[string, string, number, readonly string[]]>([
   expect(lastLines(screen, count)).toEqual(lines);
 });
 
-const capture = (answer: TmuxAnswer) =>
-  captureLines({ run: async () => answer, processes: systemProcessTable() }, "/s", {
-    paneId: "%4",
-    lines: 5,
-  });
+const capture = (answer: TmuxAnswer, dead = false) => {
+  const deps = { run: async () => answer, processes: systemProcessTable() };
+  return captureLines(deps, "/s", { paneId: "%4", dead, lines: 5 });
+};
+
+const ENDED = "one\ntwo\n\nao: the agent has ended with status 3; Ctrl-b d leaves\n";
+
+test.each<[string, string, boolean, readonly string[]]>([
+  ["a dead agent", ENDED, true, ["one", "two"]],
+  ["a dead agent that said nothing", "ao: the agent has ended by signal 9; Ctrl-b d leaves\n", true, []],
+  ["a dead agent, cut off,", "one\nao: the agent has ended with", true, ["one"]],
+  ["a dead agent without it", "one\ntwo\n", true, ["one", "two"]],
+  ["a live one that says the same itself", "ao: the agent has ended\n", false, ["ao: the agent has ended"]],
+])(
+  "of %s the screen is what it said, without tmux's line at its end",
+  async (_whose, stdout, dead, lines) => {
+    expect(await capture({ kind: "ok", stdout }, dead)).toEqual(lines);
+  },
+);
 
 test("a pane that tmux does not know has no screen", async () => {
   const answer = { kind: "refused", refusal: "not_found", message: "can't find pane: %4" } as const;

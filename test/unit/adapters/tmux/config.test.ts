@@ -50,3 +50,35 @@ test("tmux takes every line of it, keeps dead panes, and ends with its last sess
     "50000",
   ]);
 });
+
+test.each([
+  ["a status", "exit 3", "ao: the agent has ended with status 3; Ctrl-b d leaves"],
+  ["a status of 0", "exit 0", "ao: the agent has ended with status 0; Ctrl-b d leaves"],
+  ["a signal", "kill -9 $$", "ao: the agent has ended by signal 9; Ctrl-b d leaves"],
+])("an agent that ended by %s leaves a line on its screen that says so", async (_how, script, line) => {
+  const server = tmuxServer();
+  const path = await writeConfig(server.socketPath);
+  server.tmux("-f", path, "new-session", "-d", "-s", "other", "exec sleep 60");
+  server.tmux("new-session", "-d", "-s", "a", `echo bye; sleep 0.2; ${script}`);
+  server.tmux("set-option", "-p", "-t", "a:", "@ao_pane", "agent");
+  const screen = () => {
+    // At the next death tmux learns of one that it missed.
+    server.tmux("run-shell", ":");
+    return server.tmux("capture-pane", "-p", "-S", "-50", "-t", "a:").trim().split("\n").filter(Boolean);
+  };
+  await expect.poll(screen, { timeout: 10_000 }).toEqual(["bye", line]);
+});
+
+test("a program that a person ran beside the agent is not called the agent when it ends", async () => {
+  const server = tmuxServer();
+  const path = await writeConfig(server.socketPath);
+  server.tmux("-f", path, "new-session", "-d", "-s", "other", "exec sleep 60");
+  server.tmux("new-session", "-d", "-s", "a", "sleep 0.2; exit 1");
+  const screen = () => {
+    server.tmux("run-shell", ":");
+    return server.tmux("capture-pane", "-p", "-t", "a:").trim();
+  };
+  await expect
+    .poll(screen, { timeout: 10_000 })
+    .toBe("ao: this program has ended with status 1; Ctrl-b d leaves");
+});
