@@ -1,6 +1,7 @@
 import { readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
 import { removeOwnBranch } from "./branch-refs.ts";
 import { endStrays } from "./end-strays.ts";
@@ -11,6 +12,7 @@ import type { Context } from "./place.ts";
 import { removeEmptyFolders, removeFolder } from "./remove-worktree.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { isBelow, realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
+import { saysNothing } from "./trash.ts";
 import { findRecord, lockReason, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 interface Discarding {
@@ -115,8 +117,14 @@ async function namelessRecords({ plan, path }: Discarding, folder: string): Prom
   return (await look(found)).map((id) => join(folder, id));
 }
 
+/** Empty when there is none. @throws AoError git_failed when there is one that cannot be read */
 async function textOf(file: string): Promise<string> {
-  return (await readFile(file, "utf8").catch(() => "")).trim();
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    if (saysNothing(error)) return "";
+    throw new AoError("git_failed", `${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 async function isMissing(path: string): Promise<boolean> {

@@ -41,6 +41,15 @@ async function brokenOff(cut: (path: string, gitDir: string) => void = () => und
   return all;
 }
 
+test("a record of our name that cannot be read is not taken for one that was never written", async () => {
+  const { workspace, wanted, plan, repository } = await planned();
+  const record = join(repository.path, ".git", "worktrees", "app-1");
+  mkdirSync(join(record, "gitdir"), { recursive: true });
+  const error = await failure(workspace.discard(wanted, plan), "git_failed");
+  expect(error.message).toContain(join(record, "gitdir"));
+  expect(existsSync(join(record, "gitdir"))).toBe(true);
+});
+
 describe("a making that was broken off is taken back whole", () => {
   test("before anything was made", async () => {
     const { workspace, wanted, plan, world, before } = await planned();
