@@ -5,11 +5,6 @@ import type { WorkspaceRef } from "./workspace.ts";
 
 export interface SalvageRequest {
   readonly workspace: WorkspaceRef;
-  /**
-   * The ignored files that are worth keeping, relative to the workspace; a folder stands for all that is in
-   * it. All else that is ignored is left.
-   */
-  readonly ignoredPaths: readonly string[];
   readonly reason: SalvageReason;
   readonly atMs: number;
 }
@@ -32,7 +27,8 @@ export interface Conflict {
   readonly why: string;
 }
 
-export interface PutBackRequest {
+/** A workspace, and a salvage of its session. */
+export interface SalvageOfWorkspace {
   readonly workspace: WorkspaceRef;
   readonly ref: string;
 }
@@ -62,9 +58,11 @@ export interface CheckpointRequest {
  */
 export interface Snapshots {
   /**
-   * Keeps everything in the workspace: files byte for byte with modes and links, tracked, untracked and the
-   * ignored ones that are named; the index; where HEAD stands; what is under way. It was read back whole
-   * before this returns, and a crash of the machine does not take it. The same state again is the same salvage.
+   * Keeps everything that `Workspace.inspect` would keep a workspace for: files byte for byte with modes and
+   * links, tracked, untracked, and the ignored ones that are work; empty folders and repositories inside; the
+   * index; where HEAD stands; what is under way; commits that nothing else has. Of one whose folder somebody
+   * deleted it keeps what git still has. All of it was read back whole before this returns, and a crash of the
+   * machine does not take it. The same state again is the same salvage. HEAD's log is not kept.
    *
    * @throws AoError workspace_dirty with `details.unkeepable` when there is something that it cannot hold;
    *   nothing is kept then.
@@ -74,11 +72,11 @@ export interface Snapshots {
   salvage(request: SalvageRequest): Promise<SalvageOutcome>;
 
   /**
-   * Whether all that is in the workspace is in this salvage as well, to the last byte.
+   * Whether all that `salvage` would keep now is in this salvage, to the last byte.
    *
    * @throws AoError as `salvage`, and salvage_not_found.
    */
-  holds(request: SalvageRequest & { readonly ref: string }): Promise<boolean>;
+  holds(request: SalvageOfWorkspace): Promise<boolean>;
 
   /**
    * Puts everything of a salvage back: staged as staged, untracked as untracked. Only what the branch has, or
@@ -88,7 +86,7 @@ export interface Snapshots {
    * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed.
    * @throws AoError salvage_not_found, busy, workspace_unsafe_path, git_failed, git_unavailable.
    */
-  putBack(request: PutBackRequest): Promise<PutBackReport>;
+  putBack(request: SalvageOfWorkspace): Promise<PutBackReport>;
 
   /**
    * The salvages of a repository, or of one session in it, by session and number.

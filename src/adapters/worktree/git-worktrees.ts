@@ -32,12 +32,11 @@ export interface GitWorktreesOptions extends GitOptions {
 
 const ADD_TIMEOUT_MS = 600_000;
 
-/** The workspace port on git worktrees. Nothing is ever fetched. */
-export function gitWorktrees(options: GitWorktreesOptions): Workspace {
+/** What the adapters of one managed root work with. */
+export function contextOf(options: GitWorktreesOptions): Context {
   const { managedRoot, trashDir, processes, locks } = options;
-  const git = gitRunner(options);
-  const context: Context = {
-    git,
+  return {
+    git: gitRunner(options),
     processes,
     locks,
     managedRoot,
@@ -45,6 +44,12 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     trash: trashOf(trashDir, managedRoot, options.mountTable ?? MOUNT_TABLE),
     addTimeoutMs: options.addTimeoutMs ?? ADD_TIMEOUT_MS,
   };
+}
+
+/** The workspace port on git worktrees. Nothing is ever fetched. */
+export function gitWorktrees(options: GitWorktreesOptions): Workspace {
+  const context = contextOf(options);
+  const { git } = context;
   return {
     check: () => checkGit(git),
     plan: (spec) => planWorktree(context, spec),

@@ -9,7 +9,9 @@ export interface CapturedRun {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /** What it reads; nothing when absent. */
-  readonly input: string | undefined;
+  readonly input: string | Uint8Array | undefined;
+  /** How its output is taken for text; `latin1` is one character a byte. UTF-8 when not given. */
+  readonly encoding?: "utf8" | "latin1";
   /** Of each of its two outputs. */
   readonly maxBytes: number;
 }
@@ -49,7 +51,7 @@ export async function runCaptured(run: CapturedRun): Promise<CapturedResult> {
   const release = endOnExit(pid, "SIGTERM");
   const watch = endWhenLate(pid, run.timeoutMs);
   const onFull = () => signalGroup(pid, "SIGKILL");
-  const outputs = [stdout, stderr].map((stream) => collect(stream, run.maxBytes, onFull));
+  const outputs = [stdout, stderr].map((stream) => collect(stream, run, onFull));
   const exit = new Promise<Exit>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
@@ -86,7 +88,7 @@ interface Output {
   drop(): void;
 }
 
-function collect(stream: Readable, maxBytes: number, onFull: () => void): Output {
+function collect(stream: Readable, { maxBytes, encoding = "utf8" }: CapturedRun, onFull: () => void): Output {
   const chunks: Buffer[] = [];
   let bytes = 0;
   stream.on("data", (chunk: Buffer) => {
@@ -99,7 +101,7 @@ function collect(stream: Readable, maxBytes: number, onFull: () => void): Output
     closed: new Promise((resolve) => void stream.once("close", resolve)),
     bytes: () => bytes,
     isFull: () => bytes > maxBytes,
-    text: () => Buffer.concat(chunks).toString("utf8"),
+    text: () => Buffer.concat(chunks).toString(encoding),
     drop: () => void stream.destroy(),
   };
 }

@@ -68,12 +68,14 @@ export function locationArgs(where: GitLocation): readonly string[] {
   return where.workTree === null ? [gitDir] : ["-C", where.workTree, gitDir, `--work-tree=${where.workTree}`];
 }
 
-interface GitCall {
+export interface GitCall {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly input: string | undefined;
+  readonly input: string | Uint8Array | undefined;
+  /** UTF-8 when not given. */
+  readonly encoding?: "utf8" | "latin1";
 }
 
 /**
@@ -81,7 +83,7 @@ interface GitCall {
  *
  * @throws AoError git_unavailable when it could not be started, was ended by a signal or a timeout.
  */
-async function runGit(call: GitCall): Promise<GitResult> {
+export async function runGit(call: GitCall): Promise<GitResult> {
   const result = await runCaptured({ ...call, maxBytes: MAX_OUTPUT_BYTES });
   if (result.kind === "ended") return result;
   const isMissing = result.kind === "not_started" && ["ENOENT", "EACCES"].includes(result.code ?? "");

@@ -5,29 +5,33 @@ import type { FaultPoint } from "../../../ports/fault-point.ts";
 import type { SalvageOutcome } from "../../../ports/snapshots.ts";
 import type { Git } from "../run-git.ts";
 import { makeCommit, makeRef } from "./ao-commit.ts";
-import { textOf } from "./byte-path.ts";
+import type { ChosenWork } from "./choose-work.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isWork } from "./is-work.ts";
 import { lostTips } from "./lost-tips.ts";
 import { type NamedObjects, namedObjects } from "./named-objects.ts";
-import { type Looking, observe, type WorktreeState } from "./observe.ts";
+import type { Looking, Observation, Observed, WorktreeState } from "./observe.ts";
 import type { Plumbing } from "./plumbing.ts";
+import { refuseUnkeepable } from "./refuse-unkeepable.ts";
 import { salvageMessage } from "./salvage-message.ts";
 import { salvagesOf } from "./salvage-refs.ts";
 import { type StoredTrees, storeTree } from "./store-tree.ts";
-import { submoduleWork } from "./submodule-work.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { verifyCommit } from "./verify-objects.ts";
-import type { UnkeepablePath } from "./walk-folder.ts";
 
 export interface Keeping extends Looking {
   readonly git: Git;
   readonly boundary: FaultPoint;
 }
 
+/** One whose state can be looked at, in whatever way it has one. */
+export interface KeepingWork extends Keeping {
+  observe(observation: Observation): Promise<Observed>;
+}
+
 export interface KeepRequest {
   readonly sessionId: SessionId;
-  readonly ignoredPaths: readonly string[];
+  readonly chosen: ChosenWork;
   readonly reason: SalvageReason;
   readonly atMs: number;
 }
@@ -42,8 +46,8 @@ interface StoredState {
 const ATTEMPTS = 3;
 
 /** `Snapshots.salvage` for one worktree. */
-export async function keepWork(keeping: Keeping, request: KeepRequest): Promise<SalvageOutcome> {
-  const stored = await storeState(keeping, request);
+export async function keepWork(keeping: KeepingWork, request: KeepRequest): Promise<SalvageOutcome> {
+  const stored = await storeState(keeping, request.chosen);
   if (!(await isWork(keeping.git, keeping, stored))) return { kind: "nothing" };
   const kept = await newestIfSame(keeping.plumbing, request.sessionId, stored);
   if (kept !== undefined) return kept;
@@ -60,11 +64,11 @@ export async function keepWork(keeping: Keeping, request: KeepRequest): Promise<
 
 /** Whether the worktree's state is, in everything, that of the tree. */
 export async function hasState(
-  keeping: Keeping,
-  request: KeepRequest,
+  keeping: KeepingWork,
+  chosen: ChosenWork,
   { tree, parents }: { readonly tree: string; readonly parents: readonly string[] },
 ): Promise<boolean> {
-  const stored = await storeState(keeping, request);
+  const stored = await storeState(keeping, chosen);
   return stored.trees.all === tree && stored.parents.every((parent) => parents.includes(parent));
 }
 
@@ -73,11 +77,11 @@ export async function hasState(
  *
  * @throws AoError busy when it never is, workspace_dirty when there is something that cannot be kept.
  */
-function storeState(keeping: Keeping, request: KeepRequest): Promise<StoredState> {
+function storeState(keeping: KeepingWork, chosen: ChosenWork): Promise<StoredState> {
   const { gitDir } = keeping.plumbing;
   return withTempFolder(gitDir, async (folder) => {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const stored = await tryToStore(keeping, request, folder);
+      const stored = await tryToStore(keeping, chosen, folder);
       if (stored !== undefined) return stored;
     }
     throw new AoError("busy", `${keeping.root} keeps changing while it is read`, {
@@ -88,20 +92,21 @@ function storeState(keeping: Keeping, request: KeepRequest): Promise<StoredState
 }
 
 async function tryToStore(
-  keeping: Keeping,
-  { ignoredPaths }: KeepRequest,
+  keeping: KeepingWork,
+  chosen: ChosenWork,
   folder: string,
 ): Promise<StoredState | undefined> {
-  const observed = await observe(keeping, { ignoredPaths, folder });
+  const look = () => keeping.observe({ ignoredPaths: chosen.paths, folder });
+  const observed = await look();
   const { state } = observed;
-  refuseUnkeepable(keeping, [...state.unkeepable, ...(await submoduleWork(keeping.git, keeping, state))]);
+  refuseUnkeepable(keeping.root, [...state.unkeepable, ...chosen.unkeepable]);
   const objects = await namedObjects(keeping.plumbing, state.git);
   const parents = await parentsOf(keeping.plumbing, state, objects);
   await keeping.boundary("salvage.objects:before");
   const trees = await storeTree({ looking: keeping, observed, objects, folder });
   await keeping.boundary("salvage.objects:after");
   if (trees === undefined) return undefined;
-  const again = await observe(keeping, { ignoredPaths, folder });
+  const again = await look();
   return fingerprint(again.state) === fingerprint(state) ? { state, trees, parents } : undefined;
 }
 
@@ -114,17 +119,6 @@ async function parentsOf(
   const { commit } = git.head;
   const head = commit === null ? [] : [commit];
   return [...new Set([...head, ...(await lostTips(plumbing, git)), ...commits])];
-}
-
-function refuseUnkeepable({ root }: Keeping, unkeepable: readonly UnkeepablePath[]): void {
-  if (unkeepable.length === 0) return;
-  const items = unkeepable.map(({ path, why }) => ({ path: textOf(path), why }));
-  const said = items.slice(0, 3).map(({ path, why }) => `${path}: ${why}`);
-  const more = items.length > said.length ? `; and ${items.length - said.length} more` : "";
-  throw new AoError("workspace_dirty", `${root} holds what cannot be kept: ${said.join("; ")}${more}`, {
-    hint: "move it elsewhere, or commit and push it",
-    details: { path: root, unkeepable: items },
-  });
 }
 
 async function newestIfSame(

@@ -2,7 +2,7 @@ import { execa } from "execa";
 import { AoError } from "../../../domain/errors.ts";
 import { type GitResult, gitFailed } from "../git-failure.ts";
 import { retryHalfWritten } from "../git-retry.ts";
-import { type Git, gitMissing, locationArgs } from "../run-git.ts";
+import { type Git, gitMissing, locationArgs, runGit } from "../run-git.ts";
 
 /** Where git's plumbing works. All paths are resolved. */
 export interface PlumbingPlace {
@@ -64,9 +64,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const OPTIONS = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 const ENV = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_NO_REPLACE_OBJECTS: "1" };
 
-/** Big repositories on slow disks take their time; a hook or a filter cannot hang here. */
+/** Big repositories on slow disks take their time. */
 const TIMEOUT_MS = 600_000;
-const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
 
 /** The plumbing of `git` at a place. */
 export function plumbingAt(git: Git, place: PlumbingPlace): Plumbing {
@@ -80,8 +79,17 @@ function plumbingWith(
 ): Plumbing {
   const where = locationArgs({ kind: "git_dir", gitDir: place.gitDir, workTree: place.root });
   const call = { program, env, argsFor: (args: readonly string[]) => [...OPTIONS, ...where, ...args] };
-  const ask = (args: readonly string[], input?: string) =>
-    retryHalfWritten(() => runGit(call, args, input ?? ""));
+  const ask = (args: readonly string[], input = "") =>
+    retryHalfWritten(() => {
+      const bytes = Buffer.from(input, "latin1");
+      const own = {
+        args: call.argsFor(args),
+        input: bytes,
+        timeoutMs: TIMEOUT_MS,
+        encoding: "latin1",
+      } as const;
+      return runGit({ program, env, ...own });
+    });
   return {
     ...place,
     ask,
@@ -99,17 +107,6 @@ interface Call {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   argsFor(args: readonly string[]): readonly string[];
-}
-
-async function runGit(call: Call, args: readonly string[], input: string): Promise<GitResult> {
-  const result = await execa(call.program, call.argsFor(args), {
-    ...{ cwd: "/", env: call.env, extendEnv: false, reject: false, stripFinalNewline: false },
-    ...{ encoding: "latin1", timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES },
-    input: Buffer.from(input, "latin1"),
-  });
-  const { exitCode, stdout, stderr } = result;
-  if (exitCode === undefined || result.isMaxBuffer) throw noAnswer(call, args, result);
-  return { exitCode, stdout, stderr };
 }
 
 function startGit(

@@ -11,6 +11,7 @@ import { gitStateConflicts, putGitState } from "./put-git-state.ts";
 import { headConflicts, isSamePosition, putHead } from "./put-head.ts";
 import { putIndex, refreshIndex } from "./put-index.ts";
 import { filePermissions, putPermissions } from "./put-permissions.ts";
+import { refuseConflicts } from "./refuse-conflicts.ts";
 import { readSavedState, type SavedState } from "./saved-state.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { writeIndexTree } from "./trees.ts";
@@ -64,7 +65,7 @@ async function judge(keeping: Keeping, saved: SavedState, folder: string): Promi
     mayReplace: (path) => base.clean.has(path) || base.put.has(path),
     fateOf: fateIn(base, new Set(state.untracked)),
   });
-  refuse(root, [
+  refuseConflicts(root, [
     ...plan.conflicts,
     ...indexConflict,
     ...gitStateConflicts(state.git, saved),
@@ -98,14 +99,6 @@ async function whyNotIndex(
   const head = await treeOf(plumbing, format, state.git.head.commit);
   const isHead = !isOdd && (await writeIndexTree(index.plumbing)) === head;
   return isHead ? [] : [{ path: "index", why: "it holds staged changes" }];
-}
-
-function refuse(root: string, conflicts: readonly Conflict[]): void {
-  if (conflicts.length === 0) return;
-  const said = conflicts.slice(0, 3).map(({ path, why }) => `${path}: ${why}`);
-  const more = conflicts.length > said.length ? `; and ${conflicts.length - said.length} more` : "";
-  const message = `the work was not put back into ${root}: ${said.join("; ")}${more}`;
-  throw new AoError("salvage_conflict", message, { details: { path: root, conflicts } });
 }
 
 async function putAllFiles(

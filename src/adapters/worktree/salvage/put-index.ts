@@ -46,9 +46,10 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Has git look at the files, by the user's own settings, so that it need not do so each time. */
+/** Has git look at the files, by the user's own settings, so that it need not do so each time. A courtesy. */
 export async function refreshIndex(git: Git, root: string): Promise<void> {
   const args = ["update-index", "-q", "--refresh", "--unmerged", "--ignore-missing"];
   // It exits with 1 when files differ from the index, as changed ones do.
-  await git.write(inDirectory(root), ["-c", "core.hooksPath=/dev/null", ...args]);
+  const looked = git.write(inDirectory(root), ["-c", "core.hooksPath=/dev/null", ...args]);
+  await looked.catch(() => undefined);
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type BytePath, bytesOf } from "./byte-path.ts";
+import type { CopiedIndex } from "./copy-index.ts";
 import { blobOid } from "./file-entry.ts";
 import type { IndexEntry } from "./index-file.ts";
 import { encodeAbout, LAYOUT } from "./layout.ts";
@@ -37,7 +38,7 @@ export async function storeTree(storing: Storing): Promise<StoredTrees | undefin
   const blobs = [...observed.state.blobs, ...notes.map(({ blob }) => blob)];
   if (!(await writeBlobs(looking.plumbing, blobs, folder))) return undefined;
   const staged = await writeStaged(observed);
-  const files = await writeFiles(observed);
+  const files = await writeFilesTree(observed.index, observed.state.files);
   const own = looking.plumbing.withEnv({ GIT_INDEX_FILE: join(folder, "notes") });
   const named = notes.map(({ name, blob }) => [name, { mode: "100644", oid: blob.oid }] as const);
   const rest = await writeTree(own, [...named, ...conflicts(observed.state), ...looseBlobs(storing.objects)]);
@@ -59,17 +60,20 @@ async function writeStaged({ state, index }: Observed): Promise<string> {
   return writeIndexTree(index.plumbing);
 }
 
-/** From the index on: most is there already. */
-async function writeFiles({ state, index }: Observed): Promise<string> {
-  const known = new Map(state.index.entries.filter(isPlain).map((entry) => [entry.path, entry]));
-  const gone = state.index.entries.filter(({ path }) => !state.files.has(path));
-  const other = [...state.files].filter(([path, entry]) => !isSame(known.get(path), entry));
+/** The files as a tree, made from the index on, since most is there already. The copy is theirs afterwards. */
+export async function writeFilesTree(
+  { plumbing, content }: CopiedIndex,
+  files: ReadonlyMap<BytePath, TreeEntry>,
+): Promise<string> {
+  const known = new Map(content.entries.filter(isPlain).map((entry) => [entry.path, entry]));
+  const gone = content.entries.filter(({ path }) => !files.has(path));
+  const other = [...files].filter(([path, entry]) => !isSame(known.get(path), entry));
   const changes: readonly TreeChange[] = [
     ...gone.map(({ path }): TreeChange => [path, undefined]),
     ...other.map(([path, entry]): TreeChange => [toTreeName(path), entry]),
   ];
-  await changeIndex(index.plumbing, changes);
-  return writeIndexTree(index.plumbing);
+  await changeIndex(plumbing, changes);
+  return writeIndexTree(plumbing);
 }
 
 const isPlain = ({ stage, intentToAdd }: IndexEntry): boolean => stage === 0 && !intentToAdd;

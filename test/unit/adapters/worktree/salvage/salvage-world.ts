@@ -3,8 +3,8 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "
 import { join } from "node:path";
 import { execaSync } from "execa";
 import { gitRunner } from "../../../../../src/adapters/worktree/run-git.ts";
-import { type Keeping, keepWork } from "../../../../../src/adapters/worktree/salvage/keep-work.ts";
-import { readObjectFormat } from "../../../../../src/adapters/worktree/salvage/observe.ts";
+import { type KeepingWork, keepWork } from "../../../../../src/adapters/worktree/salvage/keep-work.ts";
+import { observe, readObjectFormat } from "../../../../../src/adapters/worktree/salvage/observe.ts";
 import { plumbingAt } from "../../../../../src/adapters/worktree/salvage/plumbing.ts";
 import { putBack } from "../../../../../src/adapters/worktree/salvage/put-back.ts";
 import type { SessionId } from "../../../../../src/domain/ids.ts";
@@ -36,7 +36,7 @@ export interface SalvageWorld {
   makeAnew(): void;
   salvage(ignoredPaths?: readonly string[]): ReturnType<typeof keepWork>;
   putBack(commit: string, boundary?: FaultPoint): ReturnType<typeof putBack>;
-  keeping(boundary?: FaultPoint): Promise<Keeping>;
+  keeping(boundary?: FaultPoint): Promise<KeepingWork>;
 }
 
 const FILES = [
@@ -63,11 +63,12 @@ export function salvageWorld({
   repository.git("commit", "-qm", "files");
   const path = join(tempDir("ao-data"), "worktrees", "app", SESSION);
   repository.git("worktree", "add", "-q", "-b", "feat/1", "--", path);
-  const keeping = async (boundary: FaultPoint = async () => {}): Promise<Keeping> => {
+  const keeping = async (boundary: FaultPoint = async () => {}): Promise<KeepingWork> => {
     const gitDir = gitDirOf(path);
     const git = gitRunner({ env: GIT_ENV });
     const plumbing = plumbingAt(git, { gitDir, commonDir: join(repository.path, ".git"), root: path });
-    return { git, plumbing, root: path, format: await readObjectFormat(plumbing), boundary };
+    const base = { git, plumbing, root: path, format: await readObjectFormat(plumbing), boundary };
+    return { ...base, observe: (observation) => observe(base, observation) };
   };
   return {
     repository,
@@ -81,7 +82,10 @@ export function salvageWorld({
       repository.git("worktree", "add", "-q", "--", path, anewOn);
     },
     salvage: async (ignoredPaths = []) =>
-      keepWork(await keeping(), { sessionId: SESSION, ignoredPaths, reason: "kill", atMs: AT_MS }),
+      keepWork(await keeping(), {
+        ...{ sessionId: SESSION, reason: "kill", atMs: AT_MS },
+        chosen: { paths: ignoredPaths, unkeepable: [] },
+      }),
     putBack: async (commit, boundary) => putBack(await keeping(boundary), commit),
     keeping,
   };

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { type Checkpoint, checkpointRef, parseCheckpointRef } from "../../../domain/checkpoint.ts";
+import { AoError } from "../../../domain/errors.ts";
+import type { SessionId, TurnId } from "../../../domain/ids.ts";
+import { gitFailed } from "../git-failure.ts";
+import { makeCommit, makeRef } from "./ao-commit.ts";
+import { copyIndex } from "./copy-index.ts";
+import { readHead } from "./git-state.ts";
+import type { Keeping } from "./keep-work.ts";
+import type { Plumbing } from "./plumbing.ts";
+import { refuseUnkeepable } from "./refuse-unkeepable.ts";
+import { scanFiles } from "./scan-files.ts";
+import { writeFilesTree } from "./store-tree.ts";
+import { withTempFolder } from "./temp-folder.ts";
+import { writeBlobs } from "./write-objects.ts";
+
+export interface TakeRequest {
+  readonly sessionId: SessionId;
+  readonly turnId: TurnId;
+  readonly atMs: number;
+}
+
+interface Files {
+  readonly tree: string;
+  readonly head: string | null;
+}
+
+const ATTEMPTS = 3;
+
+/** `Snapshots.takeCheckpoint` for one worktree. */
+export async function takeCheckpoint(keeping: Keeping, request: TakeRequest): Promise<Checkpoint> {
+  const { sessionId, turnId } = request;
+  const taken = await findCheckpoints(keeping.plumbing, checkpointRef(sessionId, turnId));
+  const [first] = taken;
+  if (first !== undefined) return first;
+  const files = await storeFiles(keeping);
+  const commit = await commitOf(keeping.plumbing, request, files);
+  const ref = checkpointRef(sessionId, turnId);
+  await keeping.boundary("checkpoint.ref:before");
+  const isMade = await makeRef(keeping.plumbing, ref, commit);
+  await keeping.boundary("checkpoint.ref:after");
+  const [other] = isMade ? [] : await findCheckpoints(keeping.plumbing, ref);
+  return other ?? { ref, sessionId, turnId, commit, head: files.head };
+}
+
+async function storeFiles(keeping: Keeping): Promise<Files> {
+  const { plumbing, root } = keeping;
+  return withTempFolder(plumbing.gitDir, async (folder) => {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const files = await tryToStore(keeping, folder);
+      if (files !== undefined) return files;
+    }
+    throw new AoError("busy", `${root} keeps changing while it is read`, { details: { path: root } });
+  });
+}
+
+async function tryToStore(keeping: Keeping, folder: string): Promise<Files | undefined> {
+  const { plumbing, root, format } = keeping;
+  const index = await copyIndex({ plumbing, format, path: join(folder, "index") });
+  const [state, head] = await Promise.all([
+    scanFiles({ root, index, format, extra: [], closely: false }),
+    readHead(plumbing),
+  ]);
+  refuseUnkeepable(root, state.unkeepable);
+  if (!(await writeBlobs(plumbing, state.blobs, folder))) return undefined;
+  const skipped = index.content.entries.filter(
+    ({ path, skipWorktree }) => skipWorktree && !state.files.has(path),
+  );
+  const leftOut = skipped.map(({ path, mode, oid }) => [path, { mode, oid }] as const);
+  const files = new Map([...state.files, ...leftOut]);
+  return { tree: await writeFilesTree(index, files), head: head.commit };
+}
+
+/** The one before serves once more when nothing changed. */
+async function commitOf(
+  plumbing: Plumbing,
+  { sessionId, turnId, atMs }: TakeRequest,
+  { tree, head }: Files,
+): Promise<string> {
+  const format = "--format=%(tree) %(parent)%00%(objectname)";
+  const args = ["for-each-ref", "--sort=-creatordate", "--count=1", format, "--", checkpointRef(sessionId)];
+  const [made, newest = ""] = (await plumbing.tell("list checkpoints", args)).trimEnd().split("\0");
+  if (made === `${tree} ${head ?? ""}`) return newest;
+  const parents = head === null ? [] : [head];
+  const message = `files of ${sessionId} after turn ${turnId}\n`;
+  return makeCommit(plumbing, { tree, parents, message, atMs });
+}
+
+/** The checkpoints whose refs begin like this; a ref that is no checkpoint of ours is left out. */
+export async function findCheckpoints(plumbing: Plumbing, prefix: string): Promise<readonly Checkpoint[]> {
+  const format = "--format=%(refname) %(objectname) %(parent)";
+  const answer = await plumbing.tell("list checkpoints", ["for-each-ref", format, "--", prefix]);
+  return answer.split("\n").flatMap((line) => {
+    const [ref = "", commit = "", head = ""] = line.split(" ");
+    const named = parseCheckpointRef(ref);
+    return named === undefined ? [] : [{ ...named, ref, commit, head: head === "" ? null : head }];
+  });
+}
+
+/** `Snapshots.dropCheckpoints`: all of them or none. */
+export async function dropCheckpoints(plumbing: Plumbing, sessionId: SessionId): Promise<number> {
+  const found = await findCheckpoints(plumbing, checkpointRef(sessionId));
+  if (found.length === 0) return 0;
+  const lines = found.map(({ ref, commit }) => `delete ${ref}\0${commit}\0`);
+  const result = await plumbing.ask(["update-ref", "--no-deref", "-z", "--stdin"], lines.join(""));
+  if (result.exitCode !== 0) throw gitFailed(`drop the checkpoints of ${sessionId}`, result.stderr);
+  return found.length;
+}

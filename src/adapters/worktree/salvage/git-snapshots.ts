@@ -1,0 +1,90 @@
+import { checkpointRef } from "../../../domain/checkpoint.ts";
+import { AoError } from "../../../domain/errors.ts";
+import { salvageRef } from "../../../domain/salvage.ts";
+import type { FaultPoint } from "../../../ports/fault-point.ts";
+import type { Snapshots } from "../../../ports/snapshots.ts";
+import { contextOf, type GitWorktreesOptions } from "../git-worktrees.ts";
+import type { Context } from "../place.ts";
+import { openRepository } from "../repository.ts";
+import { dropCheckpoints, findCheckpoints, takeCheckpoint } from "./checkpoints.ts";
+import { hasState, keepWork } from "./keep-work.ts";
+import { readObjectFormat } from "./observe.ts";
+import { type Plumbing, plumbingAt } from "./plumbing.ts";
+import { putBack } from "./put-back.ts";
+import { rewindFiles } from "./rewind.ts";
+import { dropSalvage, findSalvage, plainSalvage, showSalvage } from "./salvage-list.ts";
+import { findSalvages } from "./salvage-refs.ts";
+import { standingWork, workAt } from "./work-at.ts";
+
+export interface GitSnapshotsOptions extends GitWorktreesOptions {
+  /** Crossed around each step that lasts; nothing when not given. */
+  readonly boundary?: FaultPoint;
+}
+
+/** The snapshots port on git: commits under `refs/ao/`. */
+export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
+  const context = { ...contextOf(options), boundary: options.boundary ?? (async () => {}) };
+  return {
+    async salvage({ workspace, reason, atMs }) {
+      const work = await workAt(context, workspace);
+      if (work === undefined) return { kind: "nothing" };
+      const { keeping, chosen } = work;
+      return keepWork(keeping, { sessionId: workspace.sessionId, chosen, reason, atMs });
+    },
+
+    async holds({ workspace, ref }) {
+      const kept = await findSalvage(await repositoryAt(context, workspace.repositoryPath), ref);
+      const work = await workAt(context, workspace);
+      return work === undefined || hasState(work.keeping, work.chosen, kept);
+    },
+
+    async putBack({ workspace, ref }) {
+      const keeping = await standingWork(context, workspace);
+      const { commit } = await findSalvage(keeping.plumbing, ref);
+      return putBack(keeping, commit);
+    },
+
+    async list(repositoryPath, sessionId) {
+      const prefix = sessionId === undefined ? "refs/ao/salvage/" : salvageRef(sessionId);
+      const found = await findSalvages(await repositoryAt(context, repositoryPath), prefix);
+      return found.map(plainSalvage);
+    },
+
+    async show(repositoryPath, ref) {
+      const plumbing = await repositoryAt(context, repositoryPath);
+      return showSalvage(plumbing, await readObjectFormat(plumbing), ref);
+    },
+
+    drop: async (repositoryPath, ref) => dropSalvage(await repositoryAt(context, repositoryPath), ref),
+
+    async takeCheckpoint({ workspace, turnId, atMs }) {
+      const { sessionId } = workspace;
+      return takeCheckpoint(await standingWork(context, workspace), { sessionId, turnId, atMs });
+    },
+
+    checkpoints: async (repositoryPath, sessionId) =>
+      findCheckpoints(await repositoryAt(context, repositoryPath), checkpointRef(sessionId)),
+
+    async rewind({ workspace, turnId, salvageRef: held }) {
+      const keeping = await standingWork(context, workspace);
+      const ref = checkpointRef(workspace.sessionId, turnId);
+      const [checkpoint] = await findCheckpoints(keeping.plumbing, ref);
+      if (checkpoint === undefined) throw noCheckpoint(ref);
+      const salvage = held === null ? null : (await findSalvage(keeping.plumbing, held)).commit;
+      return rewindFiles(keeping, { checkpoint: checkpoint.commit, salvage });
+    },
+
+    dropCheckpoints: async (repositoryPath, sessionId) =>
+      dropCheckpoints(await repositoryAt(context, repositoryPath), sessionId),
+  };
+}
+
+/** @throws AoError git_failed when there is no repository any more. */
+async function repositoryAt({ git }: Context, path: string): Promise<Plumbing> {
+  const { commonDir } = await openRepository(git, path);
+  return plumbingAt(git, { gitDir: commonDir, commonDir, root: null });
+}
+
+function noCheckpoint(ref: string): AoError {
+  return new AoError("checkpoint_not_found", `there is no checkpoint ${ref}`, { details: { ref } });
+}

@@ -1,0 +1,102 @@
+import { tmpdir } from "node:os";
+import { AoError } from "../../../domain/errors.ts";
+import type { FaultPoint } from "../../../ports/fault-point.ts";
+import type { WorkspaceRef } from "../../../ports/workspace.ts";
+import { type Context, locate, type Owned } from "../place.ts";
+import type { Repository } from "../repository.ts";
+import { type GitLocation, inDirectory } from "../run-git.ts";
+import type { WorktreeRecord } from "../worktree-records.ts";
+import { bytePathOf } from "./byte-path.ts";
+import { type ChosenWork, chooseWork } from "./choose-work.ts";
+import type { Keeping, KeepingWork } from "./keep-work.ts";
+import { observe, readObjectFormat } from "./observe.ts";
+import { observeRecord } from "./observe-record.ts";
+import { plumbingAt } from "./plumbing.ts";
+import { refuseUnkeepable } from "./refuse-unkeepable.ts";
+
+export interface SnapshotContext extends Context {
+  readonly boundary: FaultPoint;
+}
+
+/** A session's worktree with all that is to be kept of it. */
+export interface WorkAt {
+  readonly keeping: KeepingWork;
+  readonly chosen: ChosenWork;
+}
+
+const NOTHING: ChosenWork = { paths: [], unkeepable: [] };
+
+/**
+ * The work of a session: in its worktree, in what an interrupted removal moved aside, or in what git still has
+ * of one that somebody deleted. `undefined` when there is nothing at all.
+ *
+ * @throws AoError workspace_unsafe_path when something else is there, workspace_dirty when it cannot be read.
+ */
+export async function workAt(context: SnapshotContext, ref: WorkspaceRef): Promise<WorkAt | undefined> {
+  const { repository, place } = await locate(context, ref);
+  switch (place.kind) {
+    case "standing":
+      return treeAt(context, repository, {
+        owned: place.owned,
+        root: place.path,
+        where: inDirectory(place.path),
+      });
+    case "held": {
+      const where = { kind: "git_dir", gitDir: place.owned.record.gitDir, workTree: place.tree } as const;
+      return treeAt(context, repository, { owned: place.owned, root: place.tree, where });
+    }
+    case "gone":
+      return place.record === undefined ? undefined : recordAt(context, repository, place.record);
+    case "unreadable":
+      refuseUnkeepable(place.path, [{ path: bytePathOf("."), why: place.cause }]);
+      return undefined;
+  }
+}
+
+/** A session's worktree that stands. @throws AoError git_failed when it does not, and as `workAt`. */
+export async function standingWork(context: SnapshotContext, ref: WorkspaceRef): Promise<Keeping> {
+  const { repository, place } = await locate(context, ref);
+  if (place.kind === "standing") return keepingOf(context, repository, { ...place.owned, root: place.path });
+  throw new AoError("git_failed", `there is no worktree at ${ref.path}`, {
+    hint: `ao restore ${ref.sessionId}`,
+    details: { path: ref.path },
+  });
+}
+
+interface Tree {
+  readonly owned: Owned;
+  readonly root: string;
+  readonly where: GitLocation;
+}
+
+async function treeAt(
+  context: SnapshotContext,
+  repository: Repository | undefined,
+  tree: Tree,
+): Promise<WorkAt> {
+  const keeping = await keepingOf(context, repository, { ...tree.owned, root: tree.root });
+  const submodules = tree.where.kind === "directory";
+  const chosen = await chooseWork(context, { ...tree, submodules });
+  return { chosen, keeping: { ...keeping, observe: (observation) => observe(keeping, observation) } };
+}
+
+async function recordAt(
+  context: SnapshotContext,
+  repository: Repository | undefined,
+  record: WorktreeRecord,
+): Promise<WorkAt> {
+  const keeping = await keepingOf(context, repository, { record, root: tmpdir() });
+  const work = { ...keeping, observe: ({ folder }: { folder: string }) => observeRecord(keeping, folder) };
+  return { keeping: work, chosen: NOTHING };
+}
+
+async function keepingOf(
+  { git, boundary }: SnapshotContext,
+  repository: Repository | undefined,
+  { record, root }: { readonly record: WorktreeRecord; readonly root: string },
+): Promise<Keeping> {
+  const { gitDir } = record;
+  const commonDir = repository?.commonDir ?? gitDir;
+  const plumbing = plumbingAt(git, { gitDir, commonDir, root });
+  return { git, boundary, plumbing, root, format: await readObjectFormat(plumbing) };
+}
