@@ -6,6 +6,7 @@ import type { ToolCheck } from "../src/ports/tool-check.ts";
 import { refuseUnknownAgents } from "./agent-problems.ts";
 import type { Check } from "./doctor-check.ts";
 import { operationsCheck, orphansCheck } from "./doctor-operations.ts";
+import { projectsCheck } from "./doctor-projects.ts";
 import type { Invocation } from "./invocation.ts";
 import { quoted } from "./quote.ts";
 
@@ -168,6 +169,7 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("data directory", () => directoryCheck(ao, fix)),
     await attempt("permissions", () => modesCheck(ao, fix)),
     await attempt("store", () => storeCheck(invocation)),
+    await attempt("projects", async () => projectsCheck(await invocation.open("reading"))),
     await attempt("operations", async () => operationsCheck(await invocation.open("reading"))),
     await attempt("tmux socket", () => socketCheck(invocation)),
     await attempt("orphans", async () => orphansCheck(await invocation.open("reading"))),

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import { parseProjectId } from "../../src/domain/ids.ts";
 import { isoTime } from "../../src/domain/iso-time.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { Project } from "../../src/domain/project.ts";
-import { addProject, listProjects, removeProject } from "../../src/lifecycle/projects.ts";
+import { addProject, isGone, listProjects, removeProject } from "../../src/lifecycle/projects.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -18,14 +19,30 @@ interface AddFlags {
   readonly defaultBranch?: string;
 }
 
-function projectJson({ id, name, repositoryPath, prefix, defaultBranch, createdAtMs }: Project) {
-  return { id, name, repositoryPath, prefix, defaultBranch, createdAt: isoTime(createdAtMs) };
+interface Seen {
+  readonly project: Project;
+  readonly repositoryExists: boolean;
 }
 
-function linesOf(project: Project, invocation: Invocation): readonly string[] {
+async function seen(ao: Ao, project: Project): Promise<Seen> {
+  return { project, repositoryExists: !(await isGone(ao.deps, project)) };
+}
+
+function projectJson({ project, repositoryExists }: Seen) {
+  const { id, name, repositoryPath, prefix, defaultBranch, createdAtMs } = project;
+  const createdAt = isoTime(createdAtMs);
+  return { id, name, repositoryPath, prefix, defaultBranch, createdAt, repositoryExists };
+}
+
+function repositoryText({ project, repositoryExists }: Seen): string {
+  return repositoryExists ? project.repositoryPath : `${project.repositoryPath} (gone)`;
+}
+
+function linesOf(shown: Seen, invocation: Invocation): readonly string[] {
+  const { project } = shown;
   const fields = [
     ["name", project.name],
-    ["repository", project.repositoryPath],
+    ["repository", repositoryText(shown)],
     ["prefix", project.prefix],
     ["default branch", project.defaultBranch ?? "as git says"],
   ] as const;
@@ -47,19 +64,23 @@ async function add(invocation: Invocation, path: string, flags: AddFlags): Promi
   const tried = await addProject(ao.deps, request);
   // A store that is not there yet forgets it; it is made only for what can be expected to be taken.
   const project = ao.isNew ? await addProject((await invocation.open("create")).deps, request) : tried;
-  await invocation.print(projectJson(project), () => linesOf(project, invocation));
+  const added = await seen(ao, project);
+  await invocation.print(projectJson(added), () => linesOf(added, invocation));
   return undefined;
 }
 
 async function list(invocation: Invocation): Promise<undefined> {
   const ao = await invocation.open("reading");
-  const projects = listProjects(ao.deps);
+  const projects = await Promise.all(listProjects(ao.deps).map((project) => seen(ao, project)));
   await invocation.print({ data: projects.map(projectJson) }, () =>
     projects.length === 0
       ? []
       : table({
           header: ["ID", "PREFIX", "NAME", "REPOSITORY"],
-          rows: projects.map((p) => [p.id, p.prefix, printable(p.name), printable(p.repositoryPath)]),
+          rows: projects.map((shown) => {
+            const { id, prefix, name } = shown.project;
+            return [id, prefix, printable(name), printable(repositoryText(shown))];
+          }),
           paint: invocation.paint,
           width: undefined,
         }),
@@ -75,14 +96,15 @@ async function show(invocation: Invocation, name: string): Promise<undefined> {
   if (!project) {
     throw new AoError("project_not_found", `no project ${JSON.stringify(name)}`, { hint: "ao project list" });
   }
-  await invocation.print(projectJson(project), () => linesOf(project, invocation));
+  const shown = await seen(ao, project);
+  await invocation.print(projectJson(shown), () => linesOf(shown, invocation));
   return undefined;
 }
 
 async function remove(invocation: Invocation, name: string): Promise<undefined> {
   const ao = await invocation.open("existing");
-  const project = removeProject(ao.deps, name);
-  await invocation.print(projectJson(project), () => [`${project.id} is no longer registered`]);
+  const removed = await seen(ao, await removeProject(ao.deps, name));
+  await invocation.print(projectJson(removed), () => [`${removed.project.id} is no longer registered`]);
   return undefined;
 }
 

@@ -43,9 +43,9 @@ export function newProject(
   };
 }
 
-/** Whether a session keeps its project from being removed. */
-export function occupiesProject({ lifecycle, metadata }: SessionRecord): boolean {
-  return !isTerminal(lifecycle) || metadata.workspaceFreedAtMs === null;
+/** Whether a session keeps its project from being removed, where its worktree can still be freed or cannot. */
+export function occupiesProject({ lifecycle, metadata }: SessionRecord, canBeFreed: boolean): boolean {
+  return !isTerminal(lifecycle) || (canBeFreed && metadata.workspaceFreedAtMs === null);
 }
 
 /** The error for a name that is no project's, with those that are. */

@@ -124,19 +124,32 @@ export async function addProject(
   });
 }
 
+/** Whether the repository of a project is surely no more where it was registered. Never rejects. */
+export async function isGone(
+  { files }: Pick<SessionDeps, "files">,
+  { repositoryPath }: Project,
+): Promise<boolean> {
+  const isThere = await files.exists(repositoryPath).catch(() => true);
+  return !isThere;
+}
+
 /**
- * Forgets a project. Its sessions stay in the store; the repository is not touched.
+ * Forgets a project. Its sessions stay in the store; the repository is not touched. Worktrees of a repository
+ * that is gone cannot be freed any more: they stay, and do not keep their project.
  *
  * @throws AoError project_not_found
  * @throws AoError project_in_use while a session of it lives or has a worktree; `details.sessions`.
  */
-export function removeProject({ store }: Pick<SessionDeps, "store">, name: string): Project {
+export async function removeProject(
+  { store, files }: Pick<SessionDeps, "store" | "files">,
+  name: string,
+): Promise<Project> {
+  const named = registered({ store }, name);
+  const canBeFreed = !(await isGone({ files }, named));
   return store.transaction(() => {
-    const id = parseProjectId(name);
-    const project = id && store.project(id);
-    if (project === undefined) throw projectNotFound({ store }, name);
+    const project = registered({ store }, name);
     const { sessions: known, unreadable } = store.rows(project.id);
-    const sessions = [...known.filter(occupiesProject), ...unreadable];
+    const sessions = [...known.filter((record) => occupiesProject(record, canBeFreed)), ...unreadable];
     if (sessions.length > 0) {
       throw new AoError("project_in_use", `project ${project.id} has sessions that live or have a worktree`, {
         hint: `ao kill them, then: ao cleanup -p ${project.id}`,
@@ -146,6 +159,13 @@ export function removeProject({ store }: Pick<SessionDeps, "store">, name: strin
     store.removeProject(project.id);
     return project;
   });
+}
+
+function registered({ store }: Pick<SessionDeps, "store">, name: string): Project {
+  const id = parseProjectId(name);
+  const project = id && store.project(id);
+  if (project === undefined) throw projectNotFound({ store }, name);
+  return project;
 }
 
 /** All registered projects by id. */

@@ -180,6 +180,7 @@ export const projectSchema = z.strictObject({
   prefix: text,
   defaultBranch: maybe,
   createdAt: time,
+  repositoryExists: z.boolean(),
 });
 
 export const projectListSchema = z.strictObject({ data: z.array(projectSchema) });

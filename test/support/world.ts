@@ -117,7 +117,7 @@ export function aWorld(options: WorldOptions = {}): World {
     agents: new Map([[agent.name, agent]]),
     processes,
     programs: memoryPrograms(["/bin/agent"]),
-    files: loggedFiles(files, pass, workspace),
+    files: loggedFiles(files, pass, (path) => workspace.exists(path) || repositories.has(path)),
     ids: memoryIds(),
     self: { process: processes.add({ command: "ao" }), command: "ao" },
     boundary: async () => {},
@@ -189,12 +189,12 @@ function stateOf({ lifecycle: { session, runtime }, metadata }: SessionRecord): 
   return `${session.state}/${session.reason ?? "none"} ${runtime.state}${freed}`;
 }
 
-/** The twins of workspace and files know nothing of each other; for `exists` they are one disk. */
-function loggedFiles(files: MemoryFiles, pass: Pass, workspace: MemoryWorkspace): Files {
+/** The twins of workspace, repositories and files know nothing of each other; for `exists` they are one disk. */
+function loggedFiles(files: MemoryFiles, pass: Pass, isElsewhere: (path: string) => boolean): Files {
   return {
     read: files.read,
     removeEmptyFolder: files.removeEmptyFolder,
-    exists: async (path) => workspace.exists(path) || (await files.exists(path)),
+    exists: async (path) => isElsewhere(path) || (await files.exists(path)),
     async write(path, content) {
       pass("files.write", path);
       await files.write(path, content);

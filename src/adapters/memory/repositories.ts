@@ -4,6 +4,9 @@ import type { Repositories, RepositoryInfo } from "../../ports/repositories.ts";
 export interface MemoryRepositories extends Repositories {
   /** Makes a repository known; one of the same path is replaced. */
   add(info: RepositoryInfo): void;
+  /** Deletes a repository. */
+  delete(path: string): void;
+  has(path: string): boolean;
   /** The next `find` throws `error`. */
   failNext(error: Error): void;
 }
@@ -14,6 +17,8 @@ export function memoryRepositories(known: readonly RepositoryInfo[] = []): Memor
   const failures: Error[] = [];
   return {
     add: (info) => void byPath.set(info.path, info),
+    delete: (path) => void byPath.delete(path),
+    has: (path) => byPath.has(path),
     failNext: (error) => void failures.push(error),
     async find(directory) {
       const failure = failures.shift();

@@ -285,10 +285,10 @@ describe("adding a project", () => {
 });
 
 describe("removing a project", () => {
-  test("forgets it; its sessions stay", () => {
+  test("forgets it; its sessions stay", async () => {
     const { deps, project } = aWorld();
     deps.store.insert(aKilledSession({ metadata: { workspaceFreedAtMs: 1 } }));
-    expect(removeProject(deps, "app")).toEqual(project);
+    expect(await removeProject(deps, "app")).toEqual(project);
     expect(listProjects(deps)).toEqual([]);
     expect(deps.store.list()).toHaveLength(1);
   });
@@ -296,18 +296,32 @@ describe("removing a project", () => {
   test.each([
     ["a session lives", aSession({ metadata: { workspaceFreedAtMs: 1 } })],
     ["a worktree stands", aKilledSession()],
-  ])("is refused while %s", (_name, record) => {
+  ])("is refused while %s", async (_name, record) => {
     const { deps } = aWorld();
     deps.store.insert(record);
-    expect(() => removeProject(deps, "app")).toThrow(
-      expect.objectContaining({ code: "project_in_use", details: { sessions: ["app-1"] } }),
-    );
+    await expect(removeProject(deps, "app")).rejects.toMatchObject({
+      code: "project_in_use",
+      details: { sessions: ["app-1"] },
+    });
     expect(listProjects(deps)).toEqual([aProject({ repositoryPath: "/repo/app" })]);
   });
 
-  test.each(["nobody", "../x", ""])("of an unknown name (%j) says so", (name) => {
-    expect(() => removeProject(aWorld().deps, name)).toThrow(
-      expect.objectContaining({ code: "project_not_found" }),
-    );
+  test("whose repository is gone waits for no worktree, which could not be freed any more", async () => {
+    const { deps, repositories } = aWorld();
+    repositories.delete("/repo/app");
+    deps.store.insert(aKilledSession());
+    await removeProject(deps, "app");
+    expect(listProjects(deps)).toEqual([]);
+  });
+
+  test("whose repository is gone is refused while a session lives", async () => {
+    const { deps, repositories } = aWorld();
+    repositories.delete("/repo/app");
+    deps.store.insert(aSession());
+    await expect(removeProject(deps, "app")).rejects.toMatchObject({ code: "project_in_use" });
+  });
+
+  test.each(["nobody", "../x", ""])("of an unknown name (%j) says so", async (name) => {
+    await expect(removeProject(aWorld().deps, name)).rejects.toMatchObject({ code: "project_not_found" });
   });
 });

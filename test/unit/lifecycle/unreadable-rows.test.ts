@@ -102,9 +102,10 @@ describe("a row that cannot be read", () => {
   test("keeps its project registered", async () => {
     const world = await aSpoiledWorld();
     await world.kill(GOOD);
-    expect(() => removeProject(world.deps, "app")).toThrow(
-      expect.objectContaining({ code: "project_in_use", details: { sessions: [BAD] } }),
-    );
+    await expect(removeProject(world.deps, "app")).rejects.toMatchObject({
+      code: "project_in_use",
+      details: { sessions: [BAD] },
+    });
   });
 
   test("hinders neither the end nor the return of another session", async () => {
