@@ -164,7 +164,7 @@ export type RepairResult = Repaired | Unchanged | Forgotten | Missing | Refused;
 /**
  * Durable transcripts. Each save is whole or not there, and durable when it is acknowledged. One writer at a
  * time: every call that writes throws `operation_in_progress` with the holder in its details when another does
- * not let go within 5 s; loads never wait. Every call throws `data_dir_unusable` when the files could not be
+ * not let go in time; loads never wait. Every call throws `data_dir_unusable` when the files could not be
  * read or written; a save has then changed nothing that a load would show, or is complete when it is repeated.
  */
 export interface TranscriptStore {

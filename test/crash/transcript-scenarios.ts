@@ -75,7 +75,7 @@ async function damagedInTheMiddle() {
   const offset = lines.slice(0, 2).join("\n").length + 40;
   spoilBytes(disk, PATHS.log, offset, "XXXX");
   disk.unlink(PATHS.checkpoint);
-  disk.fsyncFolder();
+  disk.fsyncFolder(REF.folder);
   const [one, two, , ...rest] = turns(1, 2, 3);
   if (one === undefined || two === undefined) throw new Error("no messages");
   return { disk, readable: [one, two, ...rest], before: [one, two] };
@@ -183,7 +183,7 @@ export const SWEEP_SCENARIOS: readonly SweepScenario[] = [
     arrange: async () => {
       const disk = await saved(BASE);
       for (const path of [PATHS.log, PATHS.index, PATHS.ledger]) disk.unlink(path);
-      disk.fsyncFolder();
+      disk.fsyncFolder(REF.folder);
       return { disk, before: BASE };
     },
     act: addTurn,

@@ -355,7 +355,7 @@ function spoil({ disk }: World, file: "checkpoint" | "ledger" | "index", how: nu
     if (text.length > 0) writeTo(inode, new TextEncoder().encode(text));
     disk.fsync(inode);
   }
-  disk.fsyncFolder();
+  disk.fsyncFolder(REF.folder);
 }
 
 function tear({ disk }: World, text: string): void {

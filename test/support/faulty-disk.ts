@@ -1,3 +1,5 @@
+import { AoError } from "../../src/domain/errors.ts";
+
 /** A write or a cut of a file that is not durable yet. */
 type DataChange =
   | { readonly kind: "write"; readonly offset: number; readonly bytes: Uint8Array }
@@ -29,7 +31,9 @@ export interface Disk {
   fsync(inode: Inode): void;
   /** A failed fsync: what it should have made durable never will be, though reads still show it. */
   spoil(inode: Inode): void;
-  fsyncFolder(): void;
+  fsyncFolder(folder: string): void;
+  /** Durable at once. */
+  makeFolder(folder: string): void;
   losePower(loss: "drop" | "keep" | "reorder", below: (limit: number) => number): void;
   /** The same disk once more. */
   clone(): Disk;
@@ -94,7 +98,26 @@ function copied(inodes: Iterable<Inode>): ReadonlyMap<Inode, Inode> {
   return new Map([...new Set(inodes)].map((inode) => [inode, { ...inode, pending: [...inode.pending] }]));
 }
 
-function diskOf(names: Names, durable: Names, pending: NameChange[]): Disk {
+interface DiskState {
+  readonly names: Names;
+  readonly durable: Names;
+  readonly pending: NameChange[];
+  readonly folders: Set<string>;
+}
+
+function parent(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}
+
+function diskOf({ names, durable, pending, folders }: DiskState): Disk {
+  const requireFolder = (folder: string) => {
+    if (!folders.has(folder)) throw new AoError("data_dir_unusable", `there is no ${folder}`);
+  };
+  const existing = (path: string) => {
+    const inode = names.get(path);
+    if (inode === undefined) throw new AoError("data_dir_unusable", `there is no ${path}`);
+    return inode;
+  };
   const name = (change: NameChange) => {
     rename(names, change);
     pending.push(change);
@@ -102,6 +125,7 @@ function diskOf(names: Names, durable: Names, pending: NameChange[]): Disk {
   const make = (path: string) => {
     const found = names.get(path);
     if (found !== undefined) return found;
+    requireFolder(parent(path));
     const inode: Inode = { bytes: new Uint8Array(), durable: new Uint8Array(), pending: [] };
     name({ kind: "link", path, inode });
     return inode;
@@ -124,14 +148,8 @@ function diskOf(names: Names, durable: Names, pending: NameChange[]): Disk {
       if (inode.bytes.length > 0) apply(inode, { kind: "truncate", sizeBytes: 0 });
       return inode;
     },
-    truncate(path, sizeBytes) {
-      const inode = names.get(path);
-      if (inode !== undefined) apply(inode, { kind: "truncate", sizeBytes });
-    },
-    rename(from, to) {
-      const inode = names.get(from);
-      if (inode !== undefined) name({ kind: "rename", from, to, inode });
-    },
+    truncate: (path, sizeBytes) => apply(existing(path), { kind: "truncate", sizeBytes }),
+    rename: (from, to) => name({ kind: "rename", from, to, inode: existing(from) }),
     unlink(path) {
       if (names.has(path)) name({ kind: "unlink", path });
     },
@@ -141,7 +159,9 @@ function diskOf(names: Names, durable: Names, pending: NameChange[]): Disk {
       ),
     fsync: (inode) => settle(inode, inode.pending),
     spoil: (inode) => settle(inode, []),
-    fsyncFolder() {
+    makeFolder: (folder) => void folders.add(folder),
+    fsyncFolder(folder) {
+      requireFolder(folder);
       for (const change of pending.splice(0)) rename(durable, change);
     },
     losePower(loss, below) {
@@ -160,7 +180,10 @@ function diskOf(names: Names, durable: Names, pending: NameChange[]): Disk {
       const copyNames = (of: Names) =>
         new Map([...of].map(([path, inode]) => [path, copyOf(inode)] as const));
       const copyPending = pending.map((one) => ("inode" in one ? { ...one, inode: copyOf(one.inode) } : one));
-      return diskOf(copyNames(names), copyNames(durable), copyPending);
+      return diskOf({
+        ...{ names: copyNames(names), durable: copyNames(durable) },
+        ...{ pending: copyPending, folders: new Set(folders) },
+      });
     },
     contents: () => new Map([...names].map(([path, { bytes }]) => [path, new TextDecoder().decode(bytes)])),
   };
@@ -168,5 +191,5 @@ function diskOf(names: Names, durable: Names, pending: NameChange[]): Disk {
 
 /** A disk without files. */
 export function emptyDisk(): Disk {
-  return diskOf(new Map(), new Map(), []);
+  return diskOf({ names: new Map(), durable: new Map(), pending: [], folders: new Set() });
 }

@@ -204,9 +204,10 @@ export function faultyProcess(disk: Disk, fault?: Fault): FaultyProcess {
       truncate: (path, sizeBytes) => atomic(`${roleOf(path)}.truncate`, () => disk.truncate(path, sizeBytes)),
       rename: (from, to) => atomic(`${roleOf(to)}.rename`, () => disk.rename(from, to)),
       unlink: (path) => atomic(`${roleOf(path)}.unlink`, () => disk.unlink(path)),
-      fsyncFolder: () =>
-        step({ what: "folder.fsync", whole: () => disk.fsyncFolder(), part: () => undefined }),
-      makeFolder: () => step({ what: "folder.make", whole: () => undefined, takesRoom: true }),
+      fsyncFolder: (folder) =>
+        step({ what: "folder.fsync", whole: () => disk.fsyncFolder(folder), part: () => undefined }),
+      makeFolder: (folder) =>
+        step({ what: "folder.make", whole: () => disk.makeFolder(folder), takesRoom: true }),
       list: (folder) => step({ what: "folder.list", whole: () => disk.list(folder) }),
     },
   };

@@ -38,6 +38,7 @@ export interface StoreOptions {
   readonly writer?: string;
   readonly locks?: Locks;
   readonly sha256?: (text: string) => string;
+  readonly lockWaitMs?: number;
 }
 
 export function storeOn(files: TranscriptFiles, options: StoreOptions = {}): TranscriptStore {

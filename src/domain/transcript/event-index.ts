@@ -1,3 +1,4 @@
+import { type JsonValue, jsonMembers } from "../canonical-json.ts";
 import { isDigest } from "./digest.ts";
 import { isCount, parseMembers } from "./sidecar-json.ts";
 
@@ -11,28 +12,42 @@ export interface EventIndex {
   readonly lastRecordOffset: number;
   readonly revision: number;
   readonly digest: string;
-  /** Size of a checkpoint that holds just the transcript of this log; `null` when there is none. */
-  readonly checkpointBytes: number | null;
+  /** The checkpoint that holds just the transcript of this log; `null` when there is none. */
+  readonly checkpoint: CheckpointMark | null;
+}
+
+/** By what a checkpoint is known again without reading it. */
+export interface CheckpointMark {
+  readonly bytes: number;
+  /** SHA-256 of its end, as lower case hexadecimal digits. */
+  readonly tailDigest: string;
 }
 
 const SCHEMA_VERSION = 1;
 
 /** An index; `undefined` for anything else, that of another version included. */
 export function parseEventIndex(text: string | undefined): EventIndex | undefined {
-  const { schemaVersion, logBytes, lastRecordOffset, revision, digest, checkpointBytes } =
+  const { schemaVersion, logBytes, lastRecordOffset, revision, digest, checkpoint } =
     parseMembers(text ?? "") ?? {};
+  const mark = parseMark(checkpoint);
   const isWhole =
     schemaVersion === SCHEMA_VERSION &&
     isCount(logBytes) &&
     isCount(lastRecordOffset) &&
     isCount(revision) &&
     isDigest(digest) &&
-    (checkpointBytes === null || isCount(checkpointBytes));
-  return isWhole ? { logBytes, lastRecordOffset, revision, digest, checkpointBytes } : undefined;
+    mark !== undefined;
+  return isWhole ? { logBytes, lastRecordOffset, revision, digest, checkpoint: mark } : undefined;
 }
 
 export function encodeEventIndex(index: EventIndex): string {
-  const { logBytes, lastRecordOffset, revision, digest, checkpointBytes } = index;
+  const { logBytes, lastRecordOffset, revision, digest, checkpoint } = index;
   const members = { schemaVersion: SCHEMA_VERSION, logBytes, lastRecordOffset, revision, digest };
-  return `${JSON.stringify({ ...members, checkpointBytes })}\n`;
+  return `${JSON.stringify({ ...members, checkpoint })}\n`;
+}
+
+function parseMark(value: JsonValue | undefined): CheckpointMark | null | undefined {
+  if (value === null) return null;
+  const { bytes, tailDigest } = jsonMembers(value ?? null) ?? {};
+  return isCount(bytes) && isDigest(tailDigest) ? { bytes, tailDigest } : undefined;
 }

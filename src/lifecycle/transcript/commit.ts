@@ -1,10 +1,10 @@
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { RecordStamp } from "../../domain/transcript/record-builder.ts";
 import type { Saved, Unchanged } from "../../ports/transcript-store.ts";
+import { isCheckpointCurrent } from "./checkpoint.ts";
 import type { TranscriptContext } from "./context.ts";
 import { type OpenTranscript, reserveRevision } from "./open-for-save.ts";
 import type { OpenLog } from "./open-log.ts";
-import { sizeOf } from "./read-file.ts";
 import { cutTornTail } from "./salvage.ts";
 import { settle } from "./sidecars.ts";
 import { withWriter } from "./write-file.ts";
@@ -56,8 +56,7 @@ export async function acknowledge(
   const isSettled =
     log.isVouched &&
     ledger.committed?.digest === log.head.digest &&
-    log.checkpointBytes !== null &&
-    (await sizeOf(context.files, paths.checkpoint)) === log.checkpointBytes;
+    (await isCheckpointCurrent(context, paths, log.checkpoint));
   const warnings = isSettled ? [] : await settle(context, paths, { log, ledger, appended: [] });
   return { kind: "unchanged", head: log.head, warnings };
 }

@@ -1,6 +1,10 @@
 import { STREAM_BUDGETS, type TranscriptRefusal } from "../../domain/transcript/budgets.ts";
 import { EMPTY_HEAD, type TranscriptChain, type TranscriptHead } from "../../domain/transcript/chain.ts";
-import { type EventIndex, parseEventIndex } from "../../domain/transcript/event-index.ts";
+import {
+  type CheckpointMark,
+  type EventIndex,
+  parseEventIndex,
+} from "../../domain/transcript/event-index.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { parseRecordLine } from "../../domain/transcript/record.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
@@ -26,8 +30,8 @@ export interface OpenLog {
   readonly lastRecordOffset: number;
   /** Whether the index says so: then the log, and its name, are durable. */
   readonly isVouched: boolean;
-  /** Size of a checkpoint that is known to be current. */
-  readonly checkpointBytes: number | null;
+  /** The checkpoint that was current when the index was written. */
+  readonly checkpoint: CheckpointMark | null;
 }
 
 export type OpenedLog =
@@ -41,7 +45,7 @@ const NO_LOG: OpenLog = {
   isTerminated: true,
   lastRecordOffset: 0,
   isVouched: false,
-  checkpointBytes: null,
+  checkpoint: null,
 };
 
 /** Opens a log to add to it: by its index when that is current, else by reading all of it. */
@@ -85,7 +89,7 @@ export function digestAt(
 function openByReplay(replay: LogReplay<LinePlace>): OpenLog {
   const { sizeBytes, endBytes, isTerminated, lastRecordOffset } = replay;
   const head = replay.chain.head();
-  const known = { isVouched: false, checkpointBytes: null };
+  const known = { isVouched: false, checkpoint: null };
   return { head, sizeBytes, endBytes, isTerminated, lastRecordOffset, ...known };
 }
 
@@ -94,7 +98,7 @@ async function openByIndex(
   file: OpenFile,
   index: EventIndex,
 ): Promise<OpenLog | undefined> {
-  const { logBytes, lastRecordOffset, checkpointBytes } = index;
+  const { logBytes, lastRecordOffset, checkpoint } = index;
   const lineBytes = logBytes - lastRecordOffset;
   if (file.sizeBytes !== logBytes || lineBytes < 1 || lineBytes > STREAM_BUDGETS.maxRecordBytes)
     return undefined;
@@ -107,6 +111,6 @@ async function openByIndex(
   return {
     head: { count: messageIndex + messages.length, digest, revision, rewrites },
     ...{ sizeBytes: logBytes, endBytes: logBytes, isTerminated: true, lastRecordOffset },
-    ...{ isVouched: true, checkpointBytes },
+    ...{ isVouched: true, checkpoint },
   };
 }

@@ -100,7 +100,7 @@ async function settleAll(
   const { head } = open.log;
   const held = await readCheckpoint(context, paths);
   const isCurrent = held?.digest === head.digest && !held.isDamaged;
-  const log = isCurrent ? open.log : { ...open.log, checkpointBytes: null };
+  const log = isCurrent ? open.log : { ...open.log, checkpoint: null };
   const settled = await acknowledge(context, paths, { ...open, log });
   const isSame = salvagedBytes === 0 && isCurrent && open.log.isVouched;
   return isSame

@@ -1,4 +1,3 @@
-import { canonicalJson } from "../../domain/canonical-json.ts";
 import { errorMessage } from "../../domain/errors.ts";
 import { encodeEventIndex } from "../../domain/transcript/event-index.ts";
 import {
@@ -7,15 +6,14 @@ import {
   parseLedger,
   type TranscriptLedger,
 } from "../../domain/transcript/ledger.ts";
-import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { SidecarWarning } from "../../ports/transcript-store.ts";
-import { concat, encode, encodeLine } from "./bytes.ts";
+import { encode } from "./bytes.ts";
+import { writeCheckpoint } from "./checkpoint.ts";
 import type { TranscriptContext } from "./context.ts";
-import { type OpenLog, replayPlaces } from "./open-log.ts";
-import { readSidecar, sizeOf, withFile } from "./read-file.ts";
-import { messagesOf } from "./read-messages.ts";
-import { attempt, bufferedWriter, replaceFile, replaceLazily, withWriter, writeAll } from "./write-file.ts";
+import type { OpenLog } from "./open-log.ts";
+import { readSidecar } from "./read-file.ts";
+import { replaceFile, replaceLazily, writeAll } from "./write-file.ts";
 
 /** The ledger to go on from; `newer` when a newer `ao` keeps it. One that cannot be read is begun anew. */
 export async function readLedger(
@@ -40,7 +38,7 @@ export async function writeLedger(
 export interface Settling {
   readonly log: OpenLog;
   readonly ledger: TranscriptLedger;
-  /** Messages as canonical JSON that were added to a log that was `checkpointBytes` ago; else `null`. */
+  /** What was added to the end, as canonical JSON; `null` when the change was another one. */
   readonly appended: readonly string[] | null;
 }
 
@@ -62,7 +60,7 @@ export async function settle(
       return null;
     }
   };
-  const checkpointBytes = await tryTo("checkpoint", () => writeCheckpoint(context, paths, log, appended));
+  const checkpoint = await tryTo("checkpoint", () => writeCheckpoint(context, paths, log, appended));
   const { count, digest, revision } = log.head;
   const committed = { count, digest, revision };
   const next = {
@@ -73,68 +71,11 @@ export async function settle(
   };
   if (!isSameLedger(ledger, next)) await tryTo("ledger", () => writeLedger(context, paths, next));
   const { sizeBytes: logBytes, lastRecordOffset } = log;
-  const index = { logBytes, lastRecordOffset, revision, digest, checkpointBytes };
+  const index = { logBytes, lastRecordOffset, revision, digest, checkpoint };
   await tryTo("index", () => replaceLazily(context.files, paths.index, encodeEventIndex(index)));
   return warnings;
 }
 
 function isSameLedger(one: TranscriptLedger, other: TranscriptLedger): boolean {
   return one.committed?.digest === other.committed?.digest && one.revision === other.revision;
-}
-
-/** @returns the size of the checkpoint, in bytes. */
-async function writeCheckpoint(
-  context: TranscriptContext,
-  paths: TranscriptPaths,
-  log: OpenLog,
-  appended: readonly string[] | null,
-): Promise<number> {
-  const { checkpointBytes } = log;
-  const isCurrent =
-    checkpointBytes !== null && (await sizeOf(context.files, paths.checkpoint)) === checkpointBytes;
-  if (appended === null || !isCurrent) return rebuildCheckpoint(context, paths);
-  return extendCheckpoint(context, paths, checkpointBytes, concat(appended.map(encodeLine)));
-}
-
-async function extendCheckpoint(
-  { files }: TranscriptContext,
-  { checkpoint }: TranscriptPaths,
-  sizeBytes: number,
-  lines: Uint8Array,
-): Promise<number> {
-  if (lines.length === 0) return sizeBytes;
-  try {
-    await withWriter(files.append(checkpoint), async (out) => {
-      await writeAll(out, lines);
-      await out.fsync();
-    });
-  } catch (error) {
-    await attempt(() => files.truncate(checkpoint, sizeBytes));
-    throw error;
-  }
-  return sizeBytes + lines.length;
-}
-
-/** Writes a checkpoint anew from the log, one message in memory at a time. */
-async function rebuildCheckpoint(context: TranscriptContext, paths: TranscriptPaths): Promise<number> {
-  const rebuilt = await withFile(context.files, paths.log, async (file) => {
-    const replayed = await replayPlaces(context, paths, file);
-    if (replayed.kind === "refused") throw new Error(`the log is ${replayed.refusal.reason}`);
-    const spans = replayed.replay.chain.spans();
-    return writeMessages(context, paths, messagesOf(context, file, spans));
-  });
-  return rebuilt ?? 0;
-}
-
-function writeMessages(
-  { files }: TranscriptContext,
-  { folder, checkpoint: path }: TranscriptPaths,
-  messages: AsyncIterable<TranscriptMessage>,
-): Promise<number> {
-  return replaceFile(files, { folder, path }, async (out) => {
-    const buffer = bufferedWriter(out);
-    for await (const message of messages) await buffer.put(encodeLine(canonicalJson(message)));
-    await buffer.flush();
-    return buffer.sizeBytes();
-  });
 }

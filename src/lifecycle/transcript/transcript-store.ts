@@ -14,9 +14,10 @@ import { verifyTranscript } from "./verify.ts";
 
 export interface TranscriptStoreDeps extends TranscriptContext {
   readonly locks: Locks;
+  /** How long a writer waits for another one, in milliseconds; 5 s when absent. */
+  readonly lockWaitMs?: number;
 }
 
-/** How long a writer waits for another one, in milliseconds. */
 const LOCK_WAIT_MS = 5000;
 
 /** The transcript store on a file port; all it knows is in the files. */
@@ -24,7 +25,7 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
   const alone = <Result>(ref: TranscriptRef, work: (paths: TranscriptPaths) => Promise<Result>) => {
     const paths = transcriptPaths(ref);
     const name = `transcript ${paths.folder}/${paths.name}`;
-    return deps.locks.withLock(name, () => work(paths), { waitMs: LOCK_WAIT_MS });
+    return deps.locks.withLock(name, () => work(paths), { waitMs: deps.lockWaitMs ?? LOCK_WAIT_MS });
   };
   const saveSnapshot: TranscriptStore["saveSnapshot"] = (ref, draft) =>
     alone(ref, (paths) => saveAppend(deps, paths, draft));

@@ -54,7 +54,7 @@ export async function appendRecords(
   }
   const sizeBytes = log.sizeBytes + bytes.length;
   const lastRecordOffset = sizeBytes - (lines.at(-1)?.length ?? 0);
-  return { ...writtenLog(head, sizeBytes), lastRecordOffset, checkpointBytes: log.checkpointBytes };
+  return { ...writtenLog(head, sizeBytes), lastRecordOffset, checkpoint: log.checkpoint };
 }
 
 /** Puts a log in the place of the old one that holds these messages and nothing else, durably. */
@@ -84,6 +84,6 @@ export async function rewriteLog(
 function writtenLog(head: TranscriptHead, sizeBytes: number): OpenLog {
   return {
     ...{ head, sizeBytes, endBytes: sizeBytes, isTerminated: true },
-    ...{ lastRecordOffset: 0, isVouched: true, checkpointBytes: null },
+    ...{ lastRecordOffset: 0, isVouched: true, checkpoint: null },
   };
 }
