@@ -20,8 +20,6 @@ import { keepCheckpoints } from "./turns/keep-checkpoints.ts";
 import { recordTurns } from "./turns/record-turns.ts";
 import { settleEnded } from "./turns/settle-ended.ts";
 
-/** How long a message's sender, which looks every few milliseconds, can find its receipt. */
-const RECEIPT_KEPT_MS = 30_000;
 /** Far longer than any spawn takes. */
 const STRAY_KEPT_MS = 24 * 3_600_000;
 
@@ -54,8 +52,7 @@ interface Saved extends Change {
 
 /**
  * Saves what was gathered, all of one session in one write with its turns and messages, then removes the events that are of no more use and
- * sets aside those that nobody will apply.
- * Saving the same events twice changes nothing, so those that a message under way may wait for stay a while.
+ * sets aside those that nobody will apply. Saving the same events twice changes nothing.
  */
 export async function saveFacts(
   deps: SaveDeps,
@@ -63,7 +60,7 @@ export async function saveFacts(
 ): Promise<Pick<ObserveResult, "sessions" | "changed">> {
   const manager = lifecycleManager(deps);
   const saved = facts.records.map((record) => saveRecord(deps, facts, { record, manager }));
-  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(deps, facts, record)));
+  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(facts, record)));
   const late = facts.records.flatMap((record) => lateEvents(facts, record));
   await deps.inbox.setAside([...late, ...strayEvents(deps, facts)]);
   const ids = facts.records.map(({ id }) => id);
@@ -106,13 +103,10 @@ function strayEvents(deps: ObserveDeps, { events, takenAtMs }: Facts): readonly 
   });
 }
 
-function spentEvents(deps: ObserveDeps, facts: Facts, record: SessionRecord): readonly string[] {
-  const isOver = isTerminal(record.lifecycle);
-  const confirms = deps.agents.get(record.metadata.agent)?.capabilities.receipts === true;
-  const isSpent = (event: HookEvent) =>
-    isOver || !confirms || isOlderThan(RECEIPT_KEPT_MS, event, facts.takenAtMs);
+/** All that they say is saved by now, receipts too. */
+function spentEvents(facts: Facts, record: SessionRecord): readonly string[] {
   return eventsOf(facts, record)
-    .filter((event) => isOfLaunch(event, record) && isSpent(event))
+    .filter((event) => isOfLaunch(event, record))
     .map(({ id }) => id);
 }
 

@@ -1,58 +1,61 @@
+import { assertNever } from "../domain/assert-never.ts";
 import { AoError } from "../domain/errors.ts";
-import type { SessionId } from "../domain/ids.ts";
-import { isTerminal } from "../domain/lifecycle.ts";
-import type { SessionRecord } from "../domain/session.ts";
-import type { AgentCapabilities } from "../ports/agent.ts";
-import type { RuntimeTarget } from "../ports/runtime.ts";
+import type { MessageId, SessionId, TurnId } from "../domain/ids.ts";
+import type { Message, MessageDelivery } from "../domain/message.ts";
 import type { SessionDeps } from "./deps.ts";
-import { gatherFacts, lookFailures } from "./gather-facts.ts";
-import { liveTarget, requireSight } from "./live-target.ts";
-import { saveFacts } from "./observe-sessions.ts";
+import { acceptMessage } from "./messages/accept-message.ts";
+import { awaitMessage } from "./messages/await-message.ts";
+import { observeLive } from "./messages/observe-target.ts";
 import { requireSession } from "./session-refs.ts";
 
 const MAX_BYTES = 1024 * 1024;
-/** Between two looks at an agent that cannot take a message yet. */
-const POLL_MS = 200;
 
 export interface SendOptions {
-  /** Longest wait for an agent that cannot take a message yet, and again for its receipt, in milliseconds. */
+  /** Longest wait for an agent that cannot take the message yet, in milliseconds. */
   readonly timeoutMs: number;
+  /** False leaves it queued, for whoever comes next. */
+  readonly wait?: boolean;
+  /** Repeated with the same id and text, the first message is meant, and what became of it. */
+  readonly requestId?: string | null;
 }
 
 export interface SendResult {
-  readonly messageId: string;
+  readonly messageId: MessageId;
   readonly sessionId: SessionId;
   /** `unconfirmed` only for agents that cannot confirm. */
-  readonly state: "delivered" | "unconfirmed";
-  readonly turnId: null;
+  readonly state: "delivered" | "queued" | "unconfirmed";
+  /** The turn that the message began, or that it answered in. */
+  readonly turnId: TurnId | null;
+  /** Why it is still queued, in one clause. */
+  readonly waitsFor: string | null;
 }
 
 /**
- * Brings a message to a session's agent.
+ * Sends a message to a session's agent: it is accepted into the session's queue, and delivered in its order as soon
+ * as the agent can take it. What is still queued when the time is over is delivered by whoever comes next.
  *
  * @throws AoError usage when the text is empty, holds NUL or is over 1 MiB.
- * @throws AoError session_not_found
- * @throws AoError not_running when the session is terminated or its agent gone.
- * @throws AoError busy when within `timeoutMs` the agent was not heard from, or asked for permission to do
- *   something and got no answer; nothing was sent.
+ * @throws AoError session_not_found, request_conflict
+ * @throws AoError not_running when the session is terminated or its agent gone; the message is not queued then.
+ * @throws AoError runtime_unavailable when it could not look; nothing was accepted.
  * @throws AoError delivery_unconfirmed when an agent that confirms did not; it may have the message.
  * @throws AoError message_unsafe when the text holds control characters that its terminal would take as keys.
- * @throws AoError delivery_failed, runtime_unavailable
+ * @throws AoError delivery_failed when its terminal takes no input.
  */
 export async function sendMessage(
   deps: SessionDeps,
   id: SessionId,
   text: string,
-  { timeoutMs }: SendOptions,
+  { timeoutMs, wait = true, requestId = null }: SendOptions,
 ): Promise<SendResult> {
   refuseBadMessage(text);
   await deps.runtime.reopen();
-  const { target, capabilities } = await readyAgent(deps, id, timeoutMs);
-  const { receipts = false, bracketedPaste = false } = capabilities ?? {};
-  const messageId = deps.ids.uuid();
-  const { state } = await deps.messenger.send({ ...target, receipts, bracketedPaste }, text, timeoutMs);
-  if (state === "unconfirmed" && receipts) throw unconfirmed(id, messageId);
-  return { messageId, sessionId: id, state, turnId: null };
+  const isRepeat = requestId !== null && deps.messages.ofRequest(id, requestId) !== undefined;
+  if (wait && !isRepeat) await observeLive(deps, id);
+  const accepted = await acceptMessage(deps, id, { text, requestId });
+  if (!wait) return resultOf(deps, accepted, "it was left to be delivered later");
+  const { message, waitsFor } = await awaitMessage(deps, accepted, timeoutMs);
+  return resultOf(deps, message, waitsFor);
 }
 
 function refuseBadMessage(text: string): void {
@@ -66,59 +69,51 @@ function refuseBadMessage(text: string): void {
   });
 }
 
-interface ReadyAgent {
-  readonly target: RuntimeTarget;
-  readonly capabilities: AgentCapabilities | undefined;
-}
-
-/** Waits for an agent that can take a message, as long as the clock and the time slept both allow. */
-async function readyAgent(deps: SessionDeps, id: SessionId, timeoutMs: number): Promise<ReadyAgent> {
-  const startedAtMs = deps.clock.nowMs();
-  for (let sleptMs = 0; ; ) {
-    const { record, target } = await observeAlive(deps, id);
-    const capabilities = deps.agents.get(record.metadata.agent)?.capabilities;
-    const busy = whyBusy(record, capabilities);
-    if (busy === null) return { target, capabilities };
-    const leftMs = timeoutMs - Math.max(sleptMs, deps.clock.nowMs() - startedAtMs);
-    if (leftMs <= 0) throw busy;
-    const pauseMs = Math.min(POLL_MS, leftMs);
-    await deps.clock.sleep(pauseMs);
-    sleptMs += pauseMs;
+function resultOf(deps: SessionDeps, message: Message, waitsFor: string | null): SendResult {
+  const { id: messageId, sessionId, state } = message;
+  const result = { messageId, sessionId, turnId: null, waitsFor: null };
+  switch (state.kind) {
+    case "queued":
+      return { ...result, state: "queued", waitsFor };
+    case "delivered":
+      return { ...result, state: "delivered", turnId: state.delivery.turnId };
+    case "delivering":
+    case "unconfirmed":
+      if (confirms(deps, sessionId)) throw unconfirmed(message, state.delivery);
+      return { ...result, state: "unconfirmed", turnId: state.delivery.turnId };
+    case "failed":
+      throw failed(message, state.error);
+    case "cancelled":
+      throw new AoError("not_running", `the message for ${sessionId} was not sent: ${state.reason}`, {
+        details: detailsOf(message),
+      });
+    default:
+      return assertNever(state);
   }
 }
 
-/** An agent that reports through hooks is typed to only after it was first heard from. */
-function whyBusy(
-  { id, lifecycle, metadata }: SessionRecord,
-  capabilities: AgentCapabilities | undefined,
-): AoError | null {
-  if (lifecycle.session.state === "not_started" && capabilities?.hooks === true) {
-    return new AoError("busy", `the agent of ${id} has not begun yet`, {
-      hint: `see what it waits for: ao output ${id}`,
-    });
-  }
-  const isWaiting = lifecycle.activity.state === "waiting_input";
-  if (!isWaiting || metadata.heard?.asks !== "permission") return null;
-  return new AoError("busy", `the agent of ${id} asks for permission, which a message would answer`, {
-    hint: `answer it: ao attach ${id}`,
+function confirms(deps: Pick<SessionDeps, "store" | "agents">, id: SessionId): boolean {
+  const { metadata } = requireSession(deps, id);
+  return deps.agents.get(metadata.agent)?.capabilities.receipts === true;
+}
+
+function unconfirmed(message: Message, { turnId }: MessageDelivery): AoError {
+  const { sessionId } = message;
+  return new AoError("delivery_unconfirmed", `the agent of ${sessionId} did not confirm the message`, {
+    hint: `it may have arrived, and is not sent again; look: ao output ${sessionId}`,
+    details: { ...detailsOf(message), turnId },
   });
 }
 
-async function observeAlive(
-  deps: SessionDeps,
-  id: SessionId,
-): Promise<{ readonly record: SessionRecord; readonly target: RuntimeTarget }> {
-  const load = () => [requireSession(deps, id)];
-  const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
-  requireSight(lookFailures(facts));
-  await saveFacts(deps, facts);
-  const record = requireSession(deps, id);
-  return { record, target: liveTarget(record, facts.seen.get(id)) };
+/** What another process met that delivered it. */
+function failed(
+  message: Message,
+  { code, message: why }: { readonly code: string; readonly message: string },
+): AoError {
+  const known = code === "message_unsafe" ? code : "delivery_failed";
+  return new AoError(known, why, { details: detailsOf(message) });
 }
 
-function unconfirmed(id: SessionId, messageId: string): AoError {
-  return new AoError("delivery_unconfirmed", `the agent of ${id} did not confirm the message`, {
-    hint: `it may have arrived; look before sending again: ao output ${id}`,
-    details: { messageId, sessionId: id },
-  });
+function detailsOf({ id: messageId, sessionId }: Message) {
+  return { messageId, sessionId };
 }

@@ -27,9 +27,11 @@ export interface Awaited {
  */
 export async function awaitMessage(
   deps: SessionDeps,
-  { id, sessionId }: Message,
+  accepted: Message,
   timeoutMs: number,
 ): Promise<Awaited> {
+  if (isOut(accepted)) return { message: accepted, waitsFor: null };
+  const { id, sessionId } = accepted;
   const startedAtMs = deps.clock.nowMs();
   for (let sleptMs = 0; ; ) {
     const tried = await attempt(deps, sessionId, id);

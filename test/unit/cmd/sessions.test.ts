@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { sessionId } from "../../support/builders.ts";
+import { sendSchema } from "../../support/json-schemas.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aWorld } from "../../support/world.ts";
 
@@ -222,6 +223,14 @@ describe("kill", () => {
   });
 });
 
+/** A session that was never prompted and whose agent rests. */
+async function aRestingSession() {
+  const world = aWorld();
+  const { id } = await world.spawn({ prompt: null });
+  await world.hear(id, "ready");
+  return { world, id };
+}
+
 describe("send", () => {
   const rows: readonly (readonly [string, readonly string[], string | undefined, string])[] = [
     ["words", ["fix", "the  tests"], undefined, "fix the  tests"],
@@ -231,9 +240,7 @@ describe("send", () => {
     ["words after --", ["--", "-rf"], undefined, "-rf"],
   ];
   test.each(rows)("takes the message from %s", async (_title, argv, stdin, text) => {
-    const world = aWorld();
-    const { id } = await world.spawn();
-    await world.hear(id, "active");
+    const { world, id } = await aRestingSession();
     const { exitCode, stdout } = await memoryCli(
       world,
       ["send", id, ...argv],
@@ -241,6 +248,48 @@ describe("send", () => {
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "app-1: delivered\n" });
     expect(world.messenger.sent.at(-1)?.text).toBe(text);
+  });
+
+  test("leaves a message queued that is not to be waited for, and says who delivers it", async () => {
+    const { world, id } = await aRestingSession();
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["send", id, "--no-wait", "hello"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "app-1: queued\n" });
+    expect(stderr).toContain("ao reconcile");
+    expect(world.messenger.sent).toEqual([]);
+  });
+
+  test("leaves a message queued when the agent stays at work, and says what it waits for", async () => {
+    const { world, id } = await aRestingSession();
+    await world.hear(id, "submit", { body: "begin" });
+    const { exitCode, stderr } = await memoryCli(world, ["send", id, "--timeout", "1s", "hello"]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("the message waits: its agent is at work");
+  });
+
+  test("prints with --json what scripts rely on, and nothing else", async () => {
+    const { world, id } = await aRestingSession();
+    const { stdout, stderr } = await memoryCli(world, ["send", id, "--no-wait", "--json", "hello"]);
+    expect(sendSchema.parse(JSON.parse(stdout))).toMatchObject({
+      sessionId: id,
+      state: "queued",
+      turnId: null,
+    });
+    expect(stderr).toBe("");
+  });
+
+  test("sends once what is repeated under one request id", async () => {
+    const { world, id } = await aRestingSession();
+    const once = () => memoryCli(world, ["send", id, "--request-id", "r-1", "--json", "hello"]);
+    expect((await once()).stdout).toBe((await once()).stdout);
+    expect(world.messenger.sent).toHaveLength(1);
+  });
+
+  test("fails when an agent that confirms did not", async () => {
+    const { world, id } = await aRestingSession();
+    world.messenger.setListener(id, "deaf");
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["send", id, "--json", "hello"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(JSON.parse(stderr).error.code).toBe("delivery_unconfirmed");
   });
 });
 
