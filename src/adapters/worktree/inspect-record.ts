@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { entryAt } from "./entry-at.ts";
 import { type Found, mergeFound } from "./findings.ts";
 import { commitOrNone } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
@@ -21,6 +22,9 @@ const UNDER_WAY: readonly (readonly [string, string])[] = [
   ["BISECT_LOG", "bisect"],
   ["NOTES_MERGE_PARTIAL", "merge of notes"],
 ];
+
+const LOOKS = 40;
+const PAUSE_MS = 50;
 
 /** What the private git directory of a worktree says: what waits to be finished, its lock, git at work. */
 export async function inspectGitDir(record: WorktreeRecord): Promise<Found> {
@@ -49,7 +53,16 @@ export async function inspectRecord(git: Git, record: WorktreeRecord): Promise<F
     // Nobody makes an index for files that are gone, so a lock file in it is left over.
     async () => ({ ...(await inspectGitDir(record)), unreadable: [] }),
   ];
-  return (await Promise.all(looks.map(readable))).reduce(mergeFound);
+  const found = (await Promise.all(looks.map(readable))).reduce(mergeFound);
+  if (found.unreadable?.length !== 0) await untilDropped(record);
+  return found;
+}
+
+/** What cannot be read may just be dropped by another process, file by file: the caller then sees it gone. */
+async function untilDropped({ gitDir }: WorktreeRecord): Promise<void> {
+  for (let look = 0; look < LOOKS && (await entryAt(gitDir)) !== undefined; look += 1) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
 }
 
 async function headOf(git: Git, where: GitLocation): Promise<string | null> {
