@@ -8,8 +8,8 @@ const SCHEMA_VERSION = 1;
 /** How the line of every record begins: schema version and type come first. */
 const FIRST_BYTES = '{"schemaVersion":';
 
-/** Between a record and the checksum of all of its line before this. */
-const CHECK = ',"check":"';
+/** How a line ends: with the checksum of all of it before this end. */
+const lineEnd = (sha256: Sha256, line: string): string => `,"check":"${sha256(line)}"}`;
 
 /** More messages or revisions than this are no numbers of a transcript. */
 const MAX_COUNT = 2 ** 31;
@@ -71,7 +71,7 @@ export function encodeRecord(sha256: Sha256, head: RecordHead, texts: readonly s
     ...{ type, revision, baseRevision, messageIndex, baseDigest, digest, rewrites, writer, reason, atMs },
   });
   const line = `${members.slice(0, -1)},"messages":[${texts.join(",")}]`;
-  return `${line}${CHECK}${sha256(line)}"}`;
+  return `${line}${lineEnd(sha256, line)}`;
 }
 
 /** Reads a line and proves it: by its checksum, and its messages by the digest that they must lead to. */
@@ -79,8 +79,8 @@ export function parseRecordLine(sha256: Sha256, line: string): ParsedLine {
   const members = jsonMembers(parseJson(line) ?? null);
   if (members === undefined) return UNREADABLE;
   if (isNewer(members)) return { kind: "newer" };
-  const body = line.slice(0, Math.max(0, line.lastIndexOf(CHECK)));
-  if (members["check"] !== sha256(body) || !isRecordHead(members)) return UNREADABLE;
+  const body = line.slice(0, Math.max(0, line.lastIndexOf(',"check":"')));
+  if (line !== `${body}${lineEnd(sha256, body)}` || !isRecordHead(members)) return UNREADABLE;
   const messages = parseMessages(members["messages"]);
   if (messages === undefined) return UNREADABLE;
   const digests = digestsAfter(sha256, members.baseDigest, messages.map(canonicalJson));
