@@ -30,8 +30,8 @@ export interface RecordBuilder {
   head(): TranscriptHead;
 }
 
-/** Length of a record, in UTF-16 units, at which another one is begun. */
-const FULL_LENGTH = 1024 * 1024;
+/** Length of a record, in UTF-16 units, at which another one is begun: the last one is read by who adds to it. */
+const FULL_LENGTH = 256 * 1024;
 
 /** Whether messages fit into one record. */
 export function fitOneRecord(texts: readonly string[]): boolean {

@@ -332,7 +332,7 @@ describe("a transcript that is larger than a budget", () => {
     const session = liveSession(store);
     session.add(...Array.from({ length: 30 }, (_, at) => aMessage({ text: `${at} ${"x".repeat(100_000)}` })));
     expect(await session.save()).toMatchObject({ kind: "saved", head: { count: 30 } });
-    expect(textOf(files, PATHS.log).trimEnd().split("\n").length).toBe(3);
+    expect(textOf(files, PATHS.log).trimEnd().split("\n").length).toBe(10);
     expect(await loadAll(store)).toEqual(session.messages());
     expect(await session.rewrite(session.messages().slice(1))).toMatchObject({
       kind: "saved",
