@@ -1,11 +1,13 @@
 import { parseSessionId, parseTurnId, type SessionId, type TurnId } from "./ids.ts";
+import type { TurnEdge } from "./turn.ts";
 
-/** The exact files of a workspace at the end of a turn, ignored ones excepted, kept as a commit. */
+/** The exact files of a workspace at one end of a turn, ignored ones excepted, kept as a commit. */
 export interface Checkpoint {
-  /** `refs/ao/checkpoints/<session>/<turn>` in the session's repository. */
+  /** In the session's repository: as `checkpointRef` says. */
   readonly ref: string;
   readonly sessionId: SessionId;
   readonly turnId: TurnId;
+  readonly edge: TurnEdge;
   /** Its parent is HEAD at that moment. One that would be the same as the last is the same commit. */
   readonly commit: string;
   /** HEAD at that moment; `null` when there was no commit. */
@@ -13,22 +15,29 @@ export interface Checkpoint {
 }
 
 const PREFIX = "refs/ao/checkpoints/";
+/** No turn id has a full stop. */
+const START = ".start";
 
-/** The ref of a turn's checkpoint, or with no turn the beginning of all of a session. */
-export function checkpointRef(sessionId: SessionId, turnId?: TurnId): string {
-  return `${PREFIX}${sessionId}/${turnId ?? ""}`;
+/** Where all checkpoints of a session are: `refs/ao/checkpoints/<session>/`. */
+export function checkpointsOf(sessionId: SessionId): string {
+  return `${PREFIX}${sessionId}/`;
 }
 
-/** The session and the turn that a ref names; `undefined` when it is no checkpoint's. */
+/** `refs/ao/checkpoints/<session>/<turn>` for the end of a turn; with `.start` after it for its start. */
+export function checkpointRef(sessionId: SessionId, turnId: TurnId, edge: TurnEdge): string {
+  return `${checkpointsOf(sessionId)}${turnId}${edge === "start" ? START : ""}`;
+}
+
+/** What a ref names; `undefined` when it is no checkpoint's. */
 export function parseCheckpointRef(
   ref: string,
-): { readonly sessionId: SessionId; readonly turnId: TurnId } | undefined {
-  const [session = "", turn = "", ...more] = ref.startsWith(PREFIX)
+): Pick<Checkpoint, "sessionId" | "turnId" | "edge"> | undefined {
+  const [session = "", name = "", ...more] = ref.startsWith(PREFIX)
     ? ref.slice(PREFIX.length).split("/")
     : [];
+  const edge = name.endsWith(START) ? "start" : "end";
   const sessionId = parseSessionId(session);
-  const turnId = parseTurnId(turn);
-  return sessionId === undefined || turnId === undefined || more.length > 0
-    ? undefined
-    : { sessionId, turnId };
+  const turnId = parseTurnId(edge === "start" ? name.slice(0, -START.length) : name);
+  if (sessionId === undefined || turnId === undefined || more.length > 0) return undefined;
+  return { sessionId, turnId, edge };
 }

@@ -1,6 +1,7 @@
 import type { Checkpoint } from "../domain/checkpoint.ts";
-import type { SessionId, TurnId } from "../domain/ids.ts";
+import type { SessionId } from "../domain/ids.ts";
 import type { Salvage, SalvageContent, SalvageReason } from "../domain/salvage.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import type { WorkspaceRef } from "./workspace.ts";
 
 export interface SalvageRequest {
@@ -35,7 +36,7 @@ export interface SalvageOfWorkspace {
 
 export interface RewindRequest {
   readonly workspace: WorkspaceRef;
-  readonly turnId: TurnId;
+  readonly checkpointRef: string;
   /** Holds what is in the workspace now; `null` when the branch has all of it. */
   readonly salvageRef: string | null;
 }
@@ -45,18 +46,12 @@ export interface PutBackReport {
   readonly files: number;
 }
 
-export interface CheckpointRequest {
-  readonly workspace: WorkspaceRef;
-  readonly turnId: TurnId;
-  readonly atMs: number;
-}
-
 /**
  * Work in a workspace that no branch has, kept as commits in its repository and put back. Nothing here touches
  * HEAD, index, stash or reflog of the workspace, but for `putBack`. Behaviour every adapter owes:
  * test/contract/snapshots.contract.ts.
  */
-export interface Snapshots {
+export interface Snapshots extends Checkpoints {
   /**
    * Keeps everything that `Workspace.inspect` would keep a workspace for: files byte for byte with modes and
    * links, tracked, untracked, and the ignored ones that are work; empty folders and repositories inside; the
@@ -106,17 +101,18 @@ export interface Snapshots {
   drop(repositoryPath: string, ref: string): Promise<void>;
 
   /**
-   * Takes the checkpoint of a turn. The first one of a turn stands: another try returns it.
+   * Takes a checkpoint. The first one of an end of a turn stands: another try returns it.
    *
-   * @throws AoError busy, workspace_unsafe_path, git_failed, git_unavailable.
+   * @throws AoError workspace_dirty when a file cannot be read, busy when the files keep changing.
+   * @throws AoError workspace_unsafe_path, git_failed, git_unavailable.
    */
-  takeCheckpoint(request: CheckpointRequest): Promise<Checkpoint>;
+  take: Checkpoints["take"];
 
   /** The checkpoints of a session, in no order. @throws AoError git_failed, git_unavailable. */
   checkpoints(repositoryPath: string, sessionId: SessionId): Promise<readonly Checkpoint[]>;
 
   /**
-   * Makes the files of a workspace those of a turn's checkpoint; ignored ones, HEAD and index stay. Nothing is
+   * Makes the files of a workspace those of a checkpoint; ignored ones, HEAD and index stay. Nothing is
    * written over or removed but what the salvage holds. Safe to repeat, also after it was broken off.
    *
    * @throws AoError checkpoint_not_found, salvage_not_found.

@@ -38,6 +38,8 @@ export interface WorkspaceState {
   /** By repository. */
   readonly branches: Map<string, Map<string, Branch>>;
   trash: number;
+  /** How many workspaces were made so far, by path. */
+  readonly made: Map<string, number>;
 }
 
 export const BASE_COMMIT = "0".repeat(40);
@@ -96,6 +98,7 @@ export function settle(
   if (!exists && plan.branchExists) throw branchGone(branch);
   if (!exists) known.set(branch, { commit: plan.baseCommit, madeBy: operationId });
   state.places.set(plan.path, { sessionId, projectId, repositoryPath, branch, operationId, halfMade });
+  state.made.set(plan.path, (state.made.get(plan.path) ?? 0) + 1);
 }
 
 /** Removes the branch that this operation made, while it is where it began and nobody has it. */

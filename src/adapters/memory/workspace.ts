@@ -39,6 +39,8 @@ export interface MemoryWorkspace extends Workspace {
   breakOff(spec: WorkspaceSpec, plan: WorkspacePlan): void;
   /** Whether a workspace is at `path`. */
   exists(path: string): boolean;
+  /** How many workspaces were made at `path` so far. */
+  made(path: string): number;
   /** Removes the workspace at `path` as a person with `rm -rf` would. */
   vanish(path: string): void;
   /** Switches the workspace at `path` to another branch, made when there is none; `null` detaches it. */
@@ -82,7 +84,7 @@ interface World {
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
   const managedRoot = options.managedRoot ?? "/";
   const state: WorkspaceState = {
-    ...{ managedRoot, places: new Map(), kept: new Map(), branches: new Map(), trash: 0 },
+    ...{ managedRoot, places: new Map(), kept: new Map(), branches: new Map(), trash: 0, made: new Map() },
   };
   const world: World = { log: options.log ?? [], tool: TOOL, state, failures: new Map() };
   return { ...levers(world), ...looks(world), ...changes(world) };
@@ -104,6 +106,7 @@ function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
     failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
     breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
     exists: (path) => state.places.has(path),
+    made: (path) => state.made.get(path) ?? 0,
     vanish: (path) => void state.places.delete(path),
     switchTo(path, branch) {
       const place = state.places.get(path);

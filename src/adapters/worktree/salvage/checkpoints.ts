@@ -1,7 +1,12 @@
 import { join } from "node:path";
-import { type Checkpoint, checkpointRef, parseCheckpointRef } from "../../../domain/checkpoint.ts";
+import {
+  type Checkpoint,
+  checkpointRef,
+  checkpointsOf,
+  parseCheckpointRef,
+} from "../../../domain/checkpoint.ts";
 import { AoError } from "../../../domain/errors.ts";
-import type { SessionId, TurnId } from "../../../domain/ids.ts";
+import type { SessionId } from "../../../domain/ids.ts";
 import { gitFailed } from "../git-failure.ts";
 import { makeCommit, makeRef } from "./ao-commit.ts";
 import { copyIndex } from "./copy-index.ts";
@@ -14,9 +19,7 @@ import { writeFilesTree } from "./store-tree.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { writeBlobs } from "./write-objects.ts";
 
-export interface TakeRequest {
-  readonly sessionId: SessionId;
-  readonly turnId: TurnId;
+export interface TakeRequest extends Pick<Checkpoint, "sessionId" | "turnId" | "edge"> {
   readonly atMs: number;
 }
 
@@ -27,20 +30,24 @@ interface Files {
 
 const ATTEMPTS = 3;
 
-/** `Snapshots.takeCheckpoint` for one worktree. */
+/** `Snapshots.take` for one worktree. */
 export async function takeCheckpoint(keeping: Keeping, request: TakeRequest): Promise<Checkpoint> {
-  const { sessionId, turnId } = request;
-  const taken = await findCheckpoints(keeping.plumbing, checkpointRef(sessionId, turnId));
-  const [first] = taken;
+  const { sessionId, turnId, edge } = request;
+  const ref = checkpointRef(sessionId, turnId, edge);
+  const first = await findCheckpoint(keeping.plumbing, ref);
   if (first !== undefined) return first;
   const files = await storeFiles(keeping);
   const commit = await commitOf(keeping.plumbing, request, files);
-  const ref = checkpointRef(sessionId, turnId);
   await keeping.boundary("checkpoint.ref:before");
   const isMade = await makeRef(keeping.plumbing, ref, commit);
   await keeping.boundary("checkpoint.ref:after");
-  const [other] = isMade ? [] : await findCheckpoints(keeping.plumbing, ref);
-  return other ?? { ref, sessionId, turnId, commit, head: files.head };
+  const other = isMade ? undefined : await findCheckpoint(keeping.plumbing, ref);
+  return other ?? { ref, sessionId, turnId, edge, commit, head: files.head };
+}
+
+/** The checkpoint of exactly this ref. */
+export async function findCheckpoint(plumbing: Plumbing, ref: string): Promise<Checkpoint | undefined> {
+  return (await findCheckpoints(plumbing, ref)).find((found) => found.ref === ref);
 }
 
 async function storeFiles(keeping: Keeping): Promise<Files> {
@@ -74,15 +81,15 @@ async function tryToStore(keeping: Keeping, folder: string): Promise<Files | und
 /** The one before serves once more when nothing changed. */
 async function commitOf(
   plumbing: Plumbing,
-  { sessionId, turnId, atMs }: TakeRequest,
+  { sessionId, turnId, edge, atMs }: TakeRequest,
   { tree, head }: Files,
 ): Promise<string> {
   const format = "--format=%(tree) %(parent)%00%(objectname)";
-  const args = ["for-each-ref", "--sort=-creatordate", "--count=1", format, "--", checkpointRef(sessionId)];
+  const args = ["for-each-ref", "--sort=-creatordate", "--count=1", format, "--", checkpointsOf(sessionId)];
   const [made, newest = ""] = (await plumbing.tell("list checkpoints", args)).trimEnd().split("\0");
   if (made === `${tree} ${head ?? ""}`) return newest;
   const parents = head === null ? [] : [head];
-  const message = `files of ${sessionId} after turn ${turnId}\n`;
+  const message = `files of ${sessionId} at the ${edge} of turn ${turnId}\n`;
   return makeCommit(plumbing, { tree, parents, message, atMs });
 }
 
@@ -99,7 +106,7 @@ export async function findCheckpoints(plumbing: Plumbing, prefix: string): Promi
 
 /** `Snapshots.dropCheckpoints`: all of them or none. */
 export async function dropCheckpoints(plumbing: Plumbing, sessionId: SessionId): Promise<number> {
-  const found = await findCheckpoints(plumbing, checkpointRef(sessionId));
+  const found = await findCheckpoints(plumbing, checkpointsOf(sessionId));
   if (found.length === 0) return 0;
   const lines = found.map(({ ref, commit }) => `delete ${ref}\0${commit}\0`);
   const result = await plumbing.ask(["update-ref", "--no-deref", "-z", "--stdin"], lines.join(""));

@@ -1,4 +1,4 @@
-import { checkpointRef } from "../../../domain/checkpoint.ts";
+import { checkpointsOf } from "../../../domain/checkpoint.ts";
 import { AoError } from "../../../domain/errors.ts";
 import { salvageRef } from "../../../domain/salvage.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
@@ -6,7 +6,7 @@ import type { Snapshots } from "../../../ports/snapshots.ts";
 import { contextOf, type GitWorktreesOptions } from "../git-worktrees.ts";
 import type { Context } from "../place.ts";
 import { openRepository } from "../repository.ts";
-import { dropCheckpoints, findCheckpoints, takeCheckpoint } from "./checkpoints.ts";
+import { dropCheckpoints, findCheckpoint, findCheckpoints, takeCheckpoint } from "./checkpoints.ts";
 import { hasState, keepWork } from "./keep-work.ts";
 import { readObjectFormat } from "./observe.ts";
 import { type Plumbing, plumbingAt } from "./plumbing.ts";
@@ -14,7 +14,7 @@ import { putBack } from "./put-back.ts";
 import { rewindFiles } from "./rewind.ts";
 import { dropSalvage, findSalvage, plainSalvage, showSalvage } from "./salvage-list.ts";
 import { findSalvages } from "./salvage-refs.ts";
-import { standingWork, workAt } from "./work-at.ts";
+import { findStanding, standingWork, workAt } from "./work-at.ts";
 
 export interface GitSnapshotsOptions extends GitWorktreesOptions {
   /** Crossed around each step that lasts; nothing when not given. */
@@ -57,18 +57,20 @@ export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
 
     drop: async (repositoryPath, ref) => dropSalvage(await repositoryAt(context, repositoryPath), ref),
 
-    async takeCheckpoint({ workspace, turnId, atMs }) {
-      const { sessionId } = workspace;
-      return takeCheckpoint(await standingWork(context, workspace), { sessionId, turnId, atMs });
+    async take(workspace, turnId, edge) {
+      const keeping = await findStanding(context, workspace);
+      if (keeping === undefined) return null;
+      const request = { sessionId: workspace.sessionId, turnId, edge, atMs: Date.now() };
+      const { ref, commit } = await takeCheckpoint(keeping, request);
+      return { ref, commit };
     },
 
     checkpoints: async (repositoryPath, sessionId) =>
-      findCheckpoints(await repositoryAt(context, repositoryPath), checkpointRef(sessionId)),
+      findCheckpoints(await repositoryAt(context, repositoryPath), checkpointsOf(sessionId)),
 
-    async rewind({ workspace, turnId, salvageRef: held }) {
+    async rewind({ workspace, checkpointRef: ref, salvageRef: held }) {
       const keeping = await standingWork(context, workspace);
-      const ref = checkpointRef(workspace.sessionId, turnId);
-      const [checkpoint] = await findCheckpoints(keeping.plumbing, ref);
+      const checkpoint = await findCheckpoint(keeping.plumbing, ref);
       if (checkpoint === undefined) throw noCheckpoint(ref);
       const salvage = held === null ? null : (await findSalvage(keeping.plumbing, held)).commit;
       return rewindFiles(keeping, { checkpoint: checkpoint.commit, salvage });

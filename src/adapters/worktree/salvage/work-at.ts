@@ -53,10 +53,20 @@ export async function workAt(context: SnapshotContext, ref: WorkspaceRef): Promi
   }
 }
 
-/** A session's worktree that stands. @throws AoError git_failed when it does not, and as `workAt`. */
-export async function standingWork(context: SnapshotContext, ref: WorkspaceRef): Promise<Keeping> {
+/** A session's worktree when it stands. @throws AoError workspace_unsafe_path */
+export async function findStanding(
+  context: SnapshotContext,
+  ref: WorkspaceRef,
+): Promise<Keeping | undefined> {
   const { repository, place } = await locate(context, ref);
-  if (place.kind === "standing") return keepingOf(context, repository, { ...place.owned, root: place.path });
+  if (place.kind !== "standing") return undefined;
+  return keepingOf(context, repository, { ...place.owned, root: place.path });
+}
+
+/** A session's worktree, which has to stand. @throws AoError git_failed when it does not, and as `findStanding`. */
+export async function standingWork(context: SnapshotContext, ref: WorkspaceRef): Promise<Keeping> {
+  const keeping = await findStanding(context, ref);
+  if (keeping !== undefined) return keeping;
   throw new AoError("git_failed", `there is no worktree at ${ref.path}`, {
     hint: `ao restore ${ref.sessionId}`,
     details: { path: ref.path },

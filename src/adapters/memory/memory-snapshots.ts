@@ -1,0 +1,238 @@
+import { type Checkpoint, checkpointRef } from "../../domain/checkpoint.ts";
+import { AoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { nextSalvageNumber, parseSalvageRef, type Salvage, salvageRef } from "../../domain/salvage.ts";
+import type { Conflict, Snapshots, Unkeepable } from "../../ports/snapshots.ts";
+import type { WorkspaceRef } from "../../ports/workspace.ts";
+import {
+  contentOf,
+  countOther,
+  fileConflicts,
+  indexConflicts,
+  inOrder,
+  isSameState,
+  isUnworked,
+  parted,
+} from "./snapshot-rules.ts";
+import type { MemoryWorkspace } from "./workspace.ts";
+import {
+  COMMITTED,
+  type Files,
+  isReproducible,
+  isSameFiles,
+  type MemoryWork,
+  memoryWork,
+  type WorkState,
+} from "./workspace-files.ts";
+
+/** The snapshots port without git, with the levers a test pulls. */
+export interface MemorySnapshots extends Snapshots {
+  /** One entry a call that changes something, in order: `snapshots.<method> <session>`. */
+  readonly log: string[];
+  /** Files and index of the workspaces, as an agent changes them. */
+  readonly work: MemoryWork;
+  /** What the workspace at `path` has that no salvage can hold. */
+  spoil(path: string, unkeepable: readonly Unkeepable[]): void;
+  /** The next call of `method` changes nothing and throws `error`. */
+  failNext(method: keyof Snapshots, error: Error): void;
+}
+
+export interface MemorySnapshotsOptions {
+  readonly workspace: MemoryWorkspace;
+  /** Where the calls are written down; a log of its own when absent. */
+  readonly log?: string[];
+}
+
+interface Kept {
+  readonly salvage: Salvage;
+  readonly state: WorkState;
+}
+
+interface Taken {
+  readonly checkpoint: Checkpoint;
+  readonly files: Files;
+}
+
+interface World {
+  readonly log: string[];
+  readonly workspace: MemoryWorkspace;
+  readonly work: MemoryWork;
+  readonly kept: Map<string, Kept>;
+  readonly taken: Map<string, Taken>;
+  readonly spoilt: Map<string, readonly Unkeepable[]>;
+  readonly failures: Map<keyof Snapshots, Error[]>;
+  commits: number;
+}
+
+/** An in-memory twin of the snapshots on git; passes the same contract. */
+export function memorySnapshots({ workspace, log = [] }: MemorySnapshotsOptions): MemorySnapshots {
+  const world: World = {
+    ...{ log, workspace, work: memoryWork(workspace), commits: 0 },
+    ...{ kept: new Map(), taken: new Map(), spoilt: new Map(), failures: new Map() },
+  };
+  return {
+    log,
+    work: world.work,
+    spoil: (path, unkeepable) => void world.spoilt.set(path, unkeepable),
+    failNext: (method, error) =>
+      void world.failures.set(method, [...(world.failures.get(method) ?? []), error]),
+    ...salvages(world),
+    ...putting(world),
+    ...checkpoints(world),
+  };
+}
+
+function salvages(world: World): Pick<Snapshots, "salvage" | "holds" | "list" | "show" | "drop"> {
+  const { kept } = world;
+  return {
+    async salvage({ workspace, reason, atMs }) {
+      enter(world, "salvage", workspace.sessionId);
+      const state = stateOf(world, workspace);
+      if (state === undefined || isUnworked(state)) return { kind: "nothing" };
+      const own = [...kept.values()].filter(({ salvage }) => salvage.sessionId === workspace.sessionId);
+      const newest = own.at(-1);
+      if (newest !== undefined && isSameState(newest.state, state)) {
+        return { kind: "kept", ref: newest.salvage.ref, commit: newest.salvage.commit };
+      }
+      const { sessionId } = workspace;
+      const number = nextSalvageNumber(own.map(({ salvage }) => salvage.number));
+      const ref = salvageRef(sessionId, number);
+      const commit = newCommit(world);
+      const head = { kind: "branch", branch: "feat/1", commit: null } as const;
+      kept.set(ref, { state, salvage: { ref, sessionId, number, commit, atMs, reason, head } });
+      return { kind: "kept", ref, commit };
+    },
+    async holds({ workspace, ref }) {
+      failAt(world, "holds");
+      const found = find(world, ref);
+      const state = stateOf(world, workspace);
+      return state === undefined || isSameState(found.state, state);
+    },
+    async list(_repositoryPath, sessionId) {
+      failAt(world, "list");
+      const all = [...kept.values()].map(({ salvage }) => salvage);
+      return all
+        .filter((salvage) => sessionId === undefined || salvage.sessionId === sessionId)
+        .sort(inOrder);
+    },
+    async show(_repositoryPath, ref) {
+      failAt(world, "show");
+      const { salvage, state } = find(world, ref);
+      return contentOf(salvage, state);
+    },
+    async drop(_repositoryPath, ref) {
+      enter(world, "drop", parseSalvageRef(ref)?.sessionId ?? ref);
+      kept.delete(parseSalvageRef(ref)?.ref ?? ref);
+    },
+  };
+}
+
+function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
+  const { work } = world;
+  return {
+    async putBack({ workspace, ref }) {
+      enter(world, "putBack", workspace.sessionId);
+      const { state } = find(world, ref);
+      const there = work.state(standing(world, workspace));
+      refuse(workspace.path, [
+        ...fileConflicts({ there: there.files, wanted: state.files, safe: COMMITTED }),
+        ...indexConflicts(there, state),
+      ]);
+      const loose = [...there.files].filter(([file]) => !COMMITTED.has(file));
+      const files = new Map([...loose, ...state.files]);
+      work.replace(workspace.path, { files, staged: state.staged });
+      return { files: countOther(there.files, files) };
+    },
+    async rewind({ workspace, checkpointRef: ref, salvageRef: held }) {
+      enter(world, "rewind", workspace.sessionId);
+      const taken = world.taken.get(ref);
+      if (taken === undefined) throw missing("checkpoint_not_found", ref);
+      const there = work.state(standing(world, workspace));
+      const safe = held === null ? COMMITTED : find(world, held).state.files;
+      const [ignored, seen] = parted(there.files);
+      const lost = [...seen.keys()].filter((file) => !taken.files.has(file));
+      const wanted = new Map([...taken.files, ...lost.map((file) => [file, null] as const)]);
+      refuse(workspace.path, fileConflicts({ there: seen, wanted, safe }));
+      work.replace(workspace.path, { files: new Map([...ignored, ...taken.files]), staged: there.staged });
+      return { files: countOther(seen, taken.files) };
+    },
+  };
+}
+
+function checkpoints(world: World): Pick<Snapshots, "take" | "checkpoints" | "dropCheckpoints"> {
+  const { taken, work } = world;
+  const ofSession = (sessionId: SessionId) =>
+    [...taken.values()].filter(({ checkpoint }) => checkpoint.sessionId === sessionId);
+  return {
+    async take({ path, sessionId }, turnId, edge) {
+      failAt(world, "take");
+      if (!world.workspace.exists(path)) return null;
+      const ref = checkpointRef(sessionId, turnId, edge);
+      const first = taken.get(ref);
+      if (first !== undefined) return { ref, commit: first.checkpoint.commit };
+      const [, files] = parted(work.state(path).files);
+      const before = ofSession(sessionId).at(-1);
+      const isSame = before !== undefined && isSameFiles(before.files, files);
+      const commit = isSame ? before.checkpoint.commit : newCommit(world);
+      taken.set(ref, { files, checkpoint: { ref, sessionId, turnId, edge, commit, head: null } });
+      return { ref, commit };
+    },
+    checkpoints: async (_repositoryPath, sessionId) =>
+      ofSession(sessionId).map(({ checkpoint }) => checkpoint),
+    async dropCheckpoints(_repositoryPath, sessionId) {
+      enter(world, "dropCheckpoints", sessionId);
+      const found = ofSession(sessionId);
+      for (const { checkpoint } of found) taken.delete(checkpoint.ref);
+      return found.length;
+    },
+  };
+}
+
+function enter(world: World, method: keyof Snapshots, whose: string): void {
+  world.log.push(`snapshots.${method} ${whose}`);
+  failAt(world, method);
+}
+
+function failAt({ failures }: World, method: keyof Snapshots): void {
+  const failure = failures.get(method)?.shift();
+  if (failure !== undefined) throw failure;
+}
+
+function newCommit(world: World): string {
+  world.commits += 1;
+  return world.commits.toString(16).padStart(40, "c");
+}
+
+function find({ kept }: World, ref: string): Kept {
+  const found = kept.get(parseSalvageRef(ref)?.ref ?? ref);
+  if (found === undefined) throw missing("salvage_not_found", ref);
+  return found;
+}
+
+function missing(code: "salvage_not_found" | "checkpoint_not_found", ref: string): AoError {
+  return new AoError(code, `there is no ${ref}`, { details: { ref } });
+}
+
+function standing({ workspace }: World, { path }: WorkspaceRef): string {
+  if (workspace.exists(path)) return path;
+  throw new AoError("git_failed", `there is no worktree at ${path}`, { details: { path } });
+}
+
+/** @throws AoError salvage_conflict */
+function refuse(path: string, conflicts: readonly Conflict[]): void {
+  if (conflicts.length === 0) return;
+  const details = { path, conflicts };
+  throw new AoError("salvage_conflict", `nothing was put back into ${path}`, { details });
+}
+
+/** What a salvage would keep; `undefined` when there is no workspace. @throws AoError workspace_dirty */
+function stateOf({ spoilt, workspace, work }: World, { path }: WorkspaceRef): WorkState | undefined {
+  if (!workspace.exists(path)) return undefined;
+  const unkeepable = spoilt.get(path) ?? [];
+  if (unkeepable.length > 0) {
+    const details = { path, unkeepable };
+    throw new AoError("workspace_dirty", `${path} holds what cannot be kept`, { details });
+  }
+  const { files, staged } = work.state(path);
+  return { staged, files: new Map([...files].filter(([file]) => !isReproducible(file))) };
+}
