@@ -2,8 +2,10 @@ import type { Command } from "commander";
 import { type OperationJson, toOperationJson } from "../../src/domain/operation-json.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
+import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
 import { getSession } from "../../src/lifecycle/list-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { listTurns } from "../../src/lifecycle/turns/list-turns.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -17,10 +19,17 @@ interface Shown extends SessionJson {
   /** Conversations that a fresh restore has left behind, the newest last. */
   readonly previousAgentSessionIds: readonly string[];
   /** The newest ones, newest first. */
+  readonly turns: readonly TurnJson[];
+  /** The newest ones, newest first. */
   readonly operations: readonly OperationJson[];
 }
 
 const MAX_OPERATIONS = 20;
+const MAX_TURNS = 20;
+
+function turnText({ phase, outcome, origin, updatedAt, errorMessage }: TurnJson): string {
+  return `${outcome ?? phase} (${origin}) ${updatedAt}${errorMessage ? `: ${errorMessage}` : ""}`;
+}
 
 function operationText({ kind, state, updatedAt, error, holder }: OperationJson): string {
   const more = error?.message ?? (holder && `process ${holder.pid}, ${holder.command}`);
@@ -55,6 +64,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["created", session.createdAt],
     ["terminated", session.terminatedAt],
     ["note", session.killNote],
+    ...session.turns.map((turn) => ["turn", turnText(turn)] as const),
     ...session.operations.map((operation) => ["operation", operationText(operation)] as const),
     ["attach", session.runtime?.attach ? session.runtime.attach.map(quoted).join(" ") : null],
   ];
@@ -69,14 +79,16 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
   const ao = await invocation.open("reading");
   const record = await getSession(ao.deps, resolveSessionId(ao.deps, name), flags);
   const { operations } = ao.deps.operations.ofSession(record.id, MAX_OPERATIONS);
+  const { turns } = await listTurns(ao.deps, record.id, { limit: MAX_TURNS, stored: flags.stored });
   const session: Shown = {
     ...sessionJson(ao, record),
     killNote: record.metadata.killNote,
     previousAgentSessionIds: record.metadata.previousAgentSessionIds,
+    turns: turns.map(toTurnJson),
     operations: operations.map(toOperationJson),
   };
-  // Turns, goals and transcripts are not recorded; readers find their keys all the same.
-  const parts = { turns: [], goal: null, transcript: null };
+  // Goals and transcripts are not recorded; readers find their keys all the same.
+  const parts = { goal: null, transcript: null };
   await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
   return undefined;
 }

@@ -13,6 +13,7 @@ import {
 import { OPERATION_KINDS } from "../../src/domain/operation.ts";
 import { SESSION_KINDS } from "../../src/domain/session.ts";
 import { STATUSES } from "../../src/domain/status.ts";
+import { TURN_ORIGINS, TURN_OUTCOMES, TURN_PHASES } from "../../src/domain/turn.ts";
 import { SKIP_REASONS } from "../../src/domain/workspace-finding.ts";
 
 /** ISO 8601 in UTC with milliseconds, as cli.md demands. */
@@ -97,8 +98,31 @@ const operationSchema = z.strictObject({
   result: z.unknown(),
 });
 
+const turnCheckpoint = z.strictObject({ ref: text, commit: text }).nullable();
+
+const turnSchema = z.strictObject({
+  id: text.regex(/^[A-Za-z0-9-]{1,64}$/),
+  sequence: z.int().positive(),
+  phase: z.enum(TURN_PHASES),
+  outcome: z.enum(TURN_OUTCOMES).nullable(),
+  origin: z.enum(TURN_ORIGINS),
+  errorCode: maybe,
+  errorMessage: maybe,
+  messageId: maybe,
+  goal: z.strictObject({ operationId: text, revision: z.int(), repairEpoch: z.int() }).nullable(),
+  launchId: text,
+  createdAt: time,
+  startedAt: time.nullable(),
+  updatedAt: time,
+  settledAt: time.nullable(),
+  checkpoint: turnCheckpoint,
+  startCheckpoint: turnCheckpoint,
+});
+
+export const turnsSchema = z.strictObject({ data: z.array(turnSchema) });
+
 export const showSchema = sessionSchema.extend({
-  turns: z.array(z.never()),
+  turns: z.array(turnSchema),
   goal: z.null(),
   operations: z.array(operationSchema),
   transcript: z.null(),

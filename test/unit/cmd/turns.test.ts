@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { showSchema, turnsSchema } from "../../support/json-schemas.ts";
+import { memoryCli } from "../../support/memory-cli.ts";
+import { aWorld } from "../../support/world.ts";
+
+async function aWorldWithTurns() {
+  const world = aWorld();
+  const { id } = await world.spawn({ prompt: null });
+  for (const [event, body] of [
+    ["submit", "one"],
+    ["fail", "the model said\u001b[31m no"],
+    ["submit", "two"],
+  ] as const) {
+    world.clock.advance(1_000);
+    await world.hear(id, event, { body });
+  }
+  return { world, id };
+}
+
+describe("turns", () => {
+  test("prints with --json what dashboards rely on", async () => {
+    const { world, id } = await aWorldWithTurns();
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["turns", id, "--json"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(turnsSchema.parse(JSON.parse(stdout)).data).toMatchObject([
+      { sequence: 2, phase: "running", outcome: null, settledAt: null, checkpoint: null },
+      { sequence: 1, phase: "settled", outcome: "failed", errorCode: "agent_error", origin: "user_prompt" },
+    ]);
+  });
+
+  test("shows a person one line a turn, control characters made visible", async () => {
+    const { world, id } = await aWorldWithTurns();
+    const { stdout } = await memoryCli(world, ["turns", id]);
+    expect(stdout.split("\n").slice(0, 2)).toEqual([
+      expect.stringMatching(/^N +TURN +STATE +ORIGIN/),
+      expect.stringMatching(/^2 +\S+ +running +user_prompt/),
+    ]);
+    expect(stdout).not.toContain("\u001b[31m");
+    expect(stdout).toContain("the model said");
+  });
+
+  test("says when none are known", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn({ prompt: null });
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["turns", id]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+    expect(stderr).toContain("no turns of app-1");
+  });
+
+  test("are part of show", async () => {
+    const { world, id } = await aWorldWithTurns();
+    const { stdout } = await memoryCli(world, ["show", id, "--json"]);
+    expect(showSchema.parse(JSON.parse(stdout)).turns.map(({ phase }) => phase)).toEqual([
+      "running",
+      "settled",
+    ]);
+    expect((await memoryCli(world, ["show", id])).stdout).toContain("failed (user_prompt)");
+  });
+});
