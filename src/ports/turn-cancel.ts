@@ -1,24 +1,9 @@
-import type { SessionId, TurnId } from "../domain/ids.ts";
+import type { CancelAnswer } from "../domain/cancel-answer.ts";
+import type { TurnId } from "../domain/ids.ts";
 import type { RuntimeTarget } from "./runtime.ts";
-
-/** What an attempt to stop a running turn came to. Only `confirmed` is success. */
-export type CancelAnswer =
-  /** The agent's own evidence says that it stopped this turn. */
-  | { readonly kind: "confirmed" }
-  /** Typed proof that nothing runs. */
-  | { readonly kind: "target_absent" }
-  /** The agent's process or conversation is gone: nobody can know how the turn ended. */
-  | { readonly kind: "state_lost"; readonly detail: string }
-  /** It may have been told to stop, and there is no evidence that it did. */
-  | { readonly kind: "delivery_unconfirmed"; readonly detail: string }
-  /** It could not be reached now; it was not told to stop. */
-  | { readonly kind: "disconnected"; readonly detail: string }
-  /** It cannot be stopped this way, and trying again would not help. */
-  | { readonly kind: "error"; readonly code: string; readonly message: string };
 
 /** The turn to stop, and where its agent runs. */
 export interface CancelTarget extends RuntimeTarget {
-  readonly sessionId: SessionId;
   readonly turnId: TurnId;
 }
 
@@ -26,5 +11,8 @@ export interface CancelTarget extends RuntimeTarget {
 export type AgentCancel =
   /** By keys in its terminal, as tmux names them, pressed one after the other; its interrupt hook confirms. */
   | { readonly kind: "keys"; readonly keys: readonly string[] }
-  /** By a channel of its own. Rejects for nothing that is foreseen: the answer says it. */
+  /**
+   * By a channel of its own, which answers in a few seconds. Rejects for nothing that is foreseen: the answer
+   * says it.
+   */
   | { readonly kind: "call"; readonly cancelTurn: (target: CancelTarget) => Promise<CancelAnswer> };
