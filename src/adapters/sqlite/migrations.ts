@@ -165,6 +165,22 @@ const TURNS_AND_MESSAGES = `
   CREATE INDEX messages_sent ON messages (session_id, number) WHERE state IN ('delivering', 'unconfirmed');
 `;
 
+/**
+ * A prompt is long, and asked for by a restore alone: beside the row that every list reads, and as JSON, which
+ * holds any text. The metadata says `true` where there is one.
+ */
+const PROMPTS_APART = `
+  CREATE TABLE prompts (
+    session_id TEXT PRIMARY KEY,
+    prompt TEXT NOT NULL CHECK (json_valid(prompt))
+  ) STRICT;
+  INSERT INTO prompts
+    SELECT id, metadata -> '$.prompt' FROM sessions
+    WHERE CASE WHEN json_valid(metadata) THEN json_type(metadata, '$.prompt') = 'text' END;
+  UPDATE sessions SET metadata = json_set(metadata, '$.prompt', json('true'))
+    WHERE id IN (SELECT session_id FROM prompts);
+`;
+
 /** The whole schema, oldest step first. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: FIRST_LIGHT },
@@ -172,6 +188,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, sql: NUMBERS_WITHOUT_CASE },
   { version: 4, sql: LATER_METADATA },
   { version: 5, sql: TURNS_AND_MESSAGES },
+  { version: 6, sql: PROMPTS_APART },
 ];
 
 /** The schema number after all of `migrations`. */

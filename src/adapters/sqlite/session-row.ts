@@ -1,7 +1,8 @@
-import type { SessionRecord } from "../../domain/session.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { SessionMetadata, SessionRecord } from "../../domain/session.ts";
 import type { UnreadableSession } from "../../ports/session-store.ts";
 import { parseJson } from "./parse-json.ts";
-import { sessionShape } from "./session-shape.ts";
+import { type StoredMetadata, type StoredSession, sessionShape } from "./session-shape.ts";
 
 /** A row of the table `sessions` as it is written. */
 export interface SessionRow {
@@ -17,8 +18,8 @@ export interface SessionRow {
   readonly metadata: string;
 }
 
-/** A row as it is read: nothing is known of it yet. */
-export type StoredSessionRow = { readonly [Column in keyof SessionRow]: unknown };
+/** A row as it is read, with whether it has a prompt beside it: nothing is known of it yet. */
+export type StoredSessionRow = { readonly [Column in keyof SessionRow | "has_prompt"]: unknown };
 
 export type ParsedSession =
   | { readonly kind: "session"; readonly record: SessionRecord }
@@ -36,12 +37,30 @@ export function sessionRow(record: SessionRecord): SessionRow {
     terminated_at: record.terminatedAtMs,
     revision: record.lifecycle.revision,
     lifecycle: JSON.stringify(record.lifecycle),
-    metadata: JSON.stringify(record.metadata),
+    metadata: JSON.stringify(storedMetadata(record.metadata)),
   };
 }
 
-/** The session of a row. A row of which any part is missing or unknown is unreadable: nothing is made up. */
-export function parseSessionRow(row: StoredSessionRow): ParsedSession {
+function storedMetadata({ prompt, ...metadata }: SessionMetadata): StoredMetadata {
+  return { ...metadata, prompt: prompt === null ? null : true };
+}
+
+/** The metadata of a session, its prompt read when it is first asked for: few ever do. */
+function withPrompt({ prompt, ...metadata }: StoredMetadata, readPrompt: () => string): SessionMetadata {
+  if (prompt === null) return { ...metadata, prompt };
+  return {
+    ...metadata,
+    get prompt() {
+      return readPrompt();
+    },
+  };
+}
+
+/**
+ * The session of a row, with a prompt that is read by `promptOf`. A row of which any part is missing or unknown
+ * is unreadable: nothing is made up.
+ */
+export function parseSessionRow(row: StoredSessionRow, promptOf: (id: SessionId) => string): ParsedSession {
   const candidate: unknown = {
     id: row.id,
     projectId: row.project_id,
@@ -53,13 +72,17 @@ export function parseSessionRow(row: StoredSessionRow): ParsedSession {
     lifecycle: parseJson(row.lifecycle),
     metadata: parseJson(row.metadata),
   };
-  const flaw = sessionShape(candidate) ?? revisionFlaw(candidate as SessionRecord, row);
-  if (flaw === null) return { kind: "session", record: candidate as SessionRecord };
+  const flaw = sessionShape(candidate) ?? contradiction(candidate as StoredSession, row);
+  if (flaw === null) {
+    const { metadata, ...rest } = candidate as StoredSession;
+    return { kind: "session", record: { ...rest, metadata: withPrompt(metadata, () => promptOf(rest.id)) } };
+  }
   const issueId = row.issue_id === null ? null : String(row.issue_id);
   const known = { id: String(row.id), projectId: String(row.project_id), issueId };
   return { kind: "unreadable", row: { ...known, flaw } };
 }
 
-function revisionFlaw({ lifecycle }: SessionRecord, { revision }: StoredSessionRow): string | null {
-  return lifecycle.revision === revision ? null : "revision";
+function contradiction({ lifecycle, metadata }: StoredSession, row: StoredSessionRow): string | null {
+  if (lifecycle.revision !== row.revision) return "revision";
+  return metadata.prompt === true && row.has_prompt !== 1 ? "metadata.prompt" : null;
 }

@@ -71,9 +71,14 @@ const heardEvents = shape<HeardEvents>({
   setBackFromMs: optional(number),
 });
 
-const metadata = shape<SessionMetadata>({
+/** The metadata as a row holds them: of the prompt, which has a table of its own, only whether there is one. */
+export interface StoredMetadata extends Omit<SessionMetadata, "prompt"> {
+  readonly prompt: true | null;
+}
+
+const metadata = shape<StoredMetadata>({
   title: nullable(text),
-  prompt: nullable(text),
+  prompt: nullable(check((value) => value === true)),
   agent: text,
   agentArgs: listOf(text),
   model: nullable(text),
@@ -95,8 +100,13 @@ const metadata = shape<SessionMetadata>({
   configPath: nullable(text),
 });
 
+/** A session as its row holds it. */
+export interface StoredSession extends Omit<SessionRecord, "metadata"> {
+  readonly metadata: StoredMetadata;
+}
+
 /** Everything a stored session must have. */
-export const sessionShape = shape<SessionRecord>({
+export const sessionShape = shape<StoredSession>({
   id: parsedBy(parseSessionId),
   projectId: parsedBy(parseProjectId),
   issueId: nullable(text),

@@ -3,6 +3,7 @@ import type { ProjectId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionRows, SessionStore, UnreadableSession } from "../../ports/session-store.ts";
 import { rowUnreadable } from "./errors.ts";
+import { type PromptTable, promptTable } from "./prompt-table.ts";
 import { parseSessionRow, type SessionRow, type StoredSessionRow, sessionRow } from "./session-row.ts";
 
 const COLUMNS = [
@@ -18,7 +19,8 @@ const COLUMNS = [
   "metadata",
 ] as const satisfies readonly (keyof SessionRow)[];
 
-const SELECT = `SELECT ${COLUMNS.join(", ")} FROM sessions`;
+const SELECT = `SELECT ${COLUMNS.join(", ")},
+  EXISTS (SELECT 1 FROM prompts WHERE session_id = sessions.id) AS has_prompt FROM sessions`;
 const ORDER = "ORDER BY created_at, number, id";
 
 /** Unreadable rows that an error names; it counts them all. */
@@ -26,30 +28,29 @@ const MAX_NAMED_ROWS = 5;
 
 type SessionTable = Pick<SessionStore, "allocateSessionNumber" | "get" | "rows" | "list" | "insert" | "save">;
 
-function readRows(rows: readonly StoredSessionRow[]): SessionRows {
+type PromptOf = PromptTable["read"];
+
+function readRows(rows: readonly StoredSessionRow[], promptOf: PromptOf): SessionRows {
   const sessions: SessionRecord[] = [];
   const unreadable: UnreadableSession[] = [];
   for (const row of rows) {
-    const parsed = parseSessionRow(row);
+    const parsed = parseSessionRow(row, promptOf);
     if (parsed.kind === "session") sessions.push(parsed.record);
     else unreadable.push(parsed.row);
   }
   return { sessions, unreadable };
 }
 
-function readAll(path: string, rows: readonly StoredSessionRow[]): readonly SessionRecord[] {
-  const { sessions, unreadable } = readRows(rows);
+function requireAll(path: string, { sessions, unreadable }: SessionRows): readonly SessionRecord[] {
   if (unreadable.length === 0) return sessions;
   const named = unreadable.slice(0, MAX_NAMED_ROWS).map(({ id, flaw }) => `${id} (${flaw})`);
   throw rowUnreadable(path, `has ${unreadable.length} unreadable session rows: ${named.join(", ")}`);
 }
 
-function readOne(path: string, row: StoredSessionRow | undefined): SessionRecord | undefined {
-  if (row === undefined) return undefined;
-  const parsed = parseSessionRow(row);
-  if (parsed.kind === "session") return parsed.record;
-  const { id, flaw } = parsed.row;
-  throw rowUnreadable(path, `has an unreadable session: ${id} (${flaw})`);
+function requireOne(path: string, { sessions, unreadable }: SessionRows): SessionRecord | undefined {
+  const [flawed] = unreadable;
+  if (flawed === undefined) return sessions[0];
+  throw rowUnreadable(path, `has an unreadable session: ${flawed.id} (${flawed.flaw})`);
 }
 
 /** Sessions and their numbers. */
@@ -57,7 +58,9 @@ export function sessionTable(db: Database): SessionTable {
   const byId = db.prepare<[string], StoredSessionRow>(`${SELECT} WHERE id = ?`);
   const all = db.prepare<[], StoredSessionRow>(`${SELECT} ${ORDER}`);
   const ofProject = db.prepare<[string], StoredSessionRow>(`${SELECT} WHERE project_id = ? ${ORDER}`);
-  const stored = (projectId?: ProjectId) => (projectId === undefined ? all.all() : ofProject.all(projectId));
+  const prompts = promptTable(db);
+  const rows = (projectId?: ProjectId) =>
+    readRows(projectId === undefined ? all.all() : ofProject.all(projectId), prompts.read);
   const insert = db.prepare<[SessionRow]>(
     `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map((name) => `@${name}`).join(", ")})
      ON CONFLICT (id) DO NOTHING`,
@@ -73,15 +76,23 @@ export function sessionTable(db: Database): SessionTable {
      ON CONFLICT (prefix) DO UPDATE SET last = max(last + 1, excluded.last)
      RETURNING last`,
   );
+  /** Row and prompt, or neither. */
+  const write = db.transaction((record: SessionRecord, writeRow: () => boolean) => {
+    const isWritten = writeRow();
+    if (isWritten) prompts.write(record.id, record.metadata.prompt);
+    return isWritten;
+  });
   const allocate = db.transaction((prefix: string) => Number(nextNumber.get({ prefix })?.last));
 
   return {
     allocateSessionNumber: (prefix) => allocate.immediate(prefix),
-    get: (id) => readOne(db.name, byId.get(id)),
-    rows: (projectId) => readRows(stored(projectId)),
-    list: (projectId) => readAll(db.name, stored(projectId)),
-    insert: (record) => insert.run(sessionRow(record)).changes === 1,
-    save: (record, readRevision) =>
-      update.run({ ...sessionRow(record), read_revision: readRevision }).changes === 1,
+    get: (id) => requireOne(db.name, readRows(byId.all(id), prompts.read)),
+    rows,
+    list: (projectId) => requireAll(db.name, rows(projectId)),
+    insert: (record) => write.immediate(record, () => insert.run(sessionRow(record)).changes === 1),
+    save: (record, readRevision) => {
+      const row = { ...sessionRow(record), read_revision: readRevision };
+      return write.immediate(record, () => update.run(row).changes === 1);
+    },
   };
 }

@@ -281,6 +281,27 @@ describe("a damaged row", () => {
     expect(store.rows(projectId("app"))).toMatchObject({ sessions: [], unreadable: { length: 9 } });
   });
 
+  test("a session that has lost its prompt is one whose row cannot be read", () => {
+    const path = join(tempDir(), "ao.db");
+    const store = open(path);
+    for (const id of ["app-1", "app-2"]) store.insert(aSession({ id, metadata: { prompt: "do it" } }));
+    tamper(path, "DELETE FROM prompts WHERE session_id = 'app-2'");
+    const { sessions, unreadable } = store.rows();
+    expect(sessions.map(({ id }) => id)).toEqual(["app-1"]);
+    expect(unreadable).toMatchObject([{ id: "app-2", flaw: "metadata.prompt" }]);
+  });
+
+  test("a prompt that is lost after its session was read is not made up", () => {
+    const path = join(tempDir(), "ao.db");
+    const store = open(path);
+    store.insert(aSession({ metadata: { prompt: "do it" } }));
+    const [record] = store.list();
+    tamper(path, "DELETE FROM prompts");
+    expect(() => record?.metadata.prompt).toThrow(
+      expect.objectContaining({ code: "store_corrupt", message: expect.stringContaining("app-1") }),
+    );
+  });
+
   test("a project whose id does not parse is reported", () => {
     const path = join(tempDir(), "ao.db");
     const store = open(path);

@@ -10,8 +10,10 @@ import {
 } from "../../../../src/adapters/sqlite/migrations.ts";
 import { openDatabase } from "../../../../src/adapters/sqlite/open-database.ts";
 import { sqliteStore } from "../../../../src/adapters/sqlite/store.ts";
+import type { SessionRecord } from "../../../../src/domain/session.ts";
 import { aSession, sessionId } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { tamper } from "./database-files.ts";
 
 const ONE: Migration = { version: 1, sql: "CREATE TABLE one (a); INSERT INTO one VALUES ('kept')" };
 const TWO: Migration = { version: 2, sql: "CREATE TABLE two (a)" };
@@ -71,26 +73,64 @@ describe("migrate", () => {
   });
 });
 
+/** A database as the ao with that schema left it, with these sessions as it wrote them. */
+function anOlderDatabase(
+  version: number,
+  sessions: readonly SessionRecord[],
+  forget: readonly string[] = [],
+) {
+  const path = join(tempDir(), "ao.db");
+  const db = open(path, MIGRATIONS.slice(0, version));
+  const insert = db.prepare(
+    `INSERT INTO sessions (id, project_id, kind, created_at, updated_at, revision, lifecycle, metadata)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (const { id, projectId, kind, createdAtMs, updatedAtMs, lifecycle, metadata } of sessions) {
+    const kept = Object.entries(metadata).filter(([name]) => !forget.includes(name));
+    const texts = [JSON.stringify(lifecycle), JSON.stringify(Object.fromEntries(kept))];
+    insert.run(id, projectId, kind, createdAtMs, updatedAtMs, lifecycle.revision, ...texts);
+  }
+  db.close();
+  return path;
+}
+
 describe("the sessions of an older ao", () => {
-  test("are read after the migration, and a damaged one is left as it is", () => {
-    const { sessions, close, path } = aStore();
-    const record = aSession({ metadata: { agentSessionId: "conversation", prompt: 'say "ä\u0000"' } });
-    sessions.insert(record);
-    sessions.insert(aSession({ id: "app-2" }));
-    close();
-    const db = new Database(path);
-    onTestFinished(() => void db.close());
-    db.exec(`UPDATE sessions SET metadata = json_remove(metadata, '$.heard', '$.previousAgentSessionIds')`);
-    db.exec(`UPDATE sessions SET metadata = '{' WHERE id = 'app-2'`);
-    db.exec("DROP TABLE turns; DROP TABLE messages");
-    db.pragma("user_version = 3");
-    const reopened = aStore(path).sessions;
-    expect(reopened.get(record.id)).toEqual(record);
-    expect(() => reopened.get(sessionId("app-2"))).toThrow(
+  test.each([
+    [3, ["heard", "previousAgentSessionIds"]],
+    [5, []],
+  ])("of schema %i are read after the migration, and a damaged one is left as it is", (version, forget) => {
+    const records = [
+      aSession({ metadata: { agentSessionId: "conversation", prompt: 'say "ä\u0000\ud800" \\ \u2028' } }),
+      aSession({ id: "app-2" }),
+      aSession({ id: "app-3", metadata: { prompt: "" } }),
+      aSession({ id: "app-4", metadata: { prompt: null } }),
+    ];
+    const path = anOlderDatabase(version, records, forget);
+    tamper(path, "UPDATE sessions SET metadata = '{' WHERE id = 'app-2'");
+    const { sessions } = aStore(path);
+    const [first, , third, fourth] = records;
+    expect(sessions.rows().sessions).toEqual([first, third, fourth]);
+    expect(() => sessions.get(sessionId("app-2"))).toThrow(
       expect.objectContaining({ code: "store_corrupt" }),
     );
   });
+
+  test("have no prompt in the rows that a list reads, before nor after they are written anew", () => {
+    const record = aSession({ metadata: { prompt: "MARK".repeat(5000) } });
+    const { sessions, path } = aStore(anOlderDatabase(5, [record]));
+    expect(metadataIn(path)).not.toContain("MARK");
+    const next = { ...record, issueId: "9", lifecycle: { ...record.lifecycle, revision: 2 } };
+    expect(sessions.save(next, 1)).toBe(true);
+    expect(metadataIn(path)).not.toContain("MARK");
+    expect(sessions.list()).toEqual([next]);
+  });
 });
+
+function metadataIn(path: string): unknown {
+  const db = new Database(path, { readonly: true });
+  onTestFinished(() => void db.close());
+  return db.prepare("SELECT group_concat(metadata) FROM sessions").pluck().get();
+}
 
 /** The real store, on a database of its own unless one is named. */
 function aStore(path = join(tempDir(), "ao.db")) {
