@@ -7,10 +7,7 @@ import { gitExit, gitIn, type TestRepository } from "./git-repository.ts";
 export type TreeSnapshot = Readonly<Record<string, string>>;
 
 /** A folder byte for byte. Links are not followed; `isLeftOut` is asked about each path below it. */
-function treeSnapshot(
-  folder: string,
-  isLeftOut: (path: string) => boolean = () => false,
-): TreeSnapshot {
+function treeSnapshot(folder: string, isLeftOut: (path: string) => boolean = () => false): TreeSnapshot {
   if (!existsSync(folder)) return {};
   const entries: [string, string][] = [["", entryOf(folder)]];
   const walk = (path: string) => {
