@@ -40,6 +40,20 @@ export interface LoadedTranscript {
 
 export type LoadResult = LoadedTranscript | Missing | Refused;
 
+/** A message with its index in the transcript, from 0. */
+export interface NumberedMessage {
+  readonly index: number;
+  readonly message: TranscriptMessage;
+}
+
+/** A transcript that is open for reading, its messages one record at a time. */
+export interface TranscriptReader extends Omit<LoadedTranscript, "kind" | "messages"> {
+  /** When the last record was written, Unix milliseconds; `null` when that is not known. */
+  readonly savedAtMs: number | null;
+  /** Those that can be read, from an index on, in order. */
+  messages(first: number): AsyncIterable<NumberedMessage>;
+}
+
 /** A file beside the log that could not be brought up to date. The next save tries again. */
 export interface SidecarWarning {
   readonly file: "checkpoint" | "ledger" | "index";
@@ -120,6 +134,16 @@ export type Health =
   | "foreign"
   | "over_budget";
 
+/** What a transcript is, at a glance. */
+export interface TranscriptSummary {
+  readonly kind: "summary";
+  readonly head: TranscriptHead;
+  /** When the last record was written, Unix milliseconds; `null` when that is not known. */
+  readonly savedAtMs: number | null;
+  /** As the index has it, or the log that was read for want of one. `verify` looks at everything. */
+  readonly health: Extract<Health, "healthy" | "stale" | "damaged">;
+}
+
 /** What `verify` found. */
 export interface TranscriptReport {
   readonly ref: TranscriptRef;
@@ -161,6 +185,20 @@ export interface Forgotten {
 
 export type RepairResult = Repaired | Unchanged | Forgotten | Missing | Refused;
 
+/** Where pruned transcripts go, and where that is written down. Both are absolute paths. */
+export interface Trash {
+  readonly folder: string;
+  /** A file that gets a line, durably, before anything is moved or deleted. */
+  readonly audit: string;
+}
+
+/** What was moved into the trash. */
+export interface PrunedTranscript {
+  /** Names of the files before. */
+  readonly files: readonly string[];
+  readonly bytes: number;
+}
+
 /**
  * Durable transcripts. Each save is whole or not there, and durable when it is acknowledged. One writer at a
  * time: every call that writes throws `operation_in_progress` with the holder in its details when another does
@@ -170,12 +208,13 @@ export type RepairResult = Repaired | Unchanged | Forgotten | Missing | Refused;
 export interface TranscriptStore {
   /** Pure: writes nothing, and gives the same until somebody saves. */
   load(ref: TranscriptRef, budgets?: Partial<TranscriptBudgets>): Promise<LoadResult>;
-  /** Messages from an index on, read one record at a time; ends at once when there are none. */
-  read(ref: TranscriptRef, first?: number): AsyncIterable<TranscriptMessage>;
-  /** What is on disk, without its messages. Fast while the index is current. */
-  head(
+  /** Opens a transcript of any length for `work`, which is over before the files are closed. Pure like `load`. */
+  read<Result>(
     ref: TranscriptRef,
-  ): Promise<{ readonly kind: "head"; readonly head: TranscriptHead } | Missing | Refused>;
+    work: (reader: TranscriptReader) => Promise<Result>,
+  ): Promise<{ readonly kind: "read"; readonly result: Result } | Missing | Refused>;
+  /** What is on disk, without its messages. Fast while the index is current. */
+  summary(ref: TranscriptRef): Promise<TranscriptSummary | Missing | Refused>;
   /** The first save, or any: the same as `saveSnapshot`. */
   save(ref: TranscriptRef, draft: TranscriptAppend): Promise<SaveResult>;
   /** Adds messages to the end. Never takes any away. */
@@ -201,4 +240,13 @@ export interface TranscriptStore {
   repair(ref: TranscriptRef): Promise<RepairResult>;
   /** The copies of a transcript, by name. */
   copies(ref: TranscriptRef): Promise<readonly TranscriptRef[]>;
+  /** All transcripts of a folder by name, copies left out. */
+  list(folder: string): Promise<readonly TranscriptRef[]>;
+  /**
+   * Moves all files of a transcript, its copies included, into a trash folder on the same file system. Done
+   * again it goes on where it was broken off; without any file it does nothing.
+   */
+  prune(ref: TranscriptRef, to: Trash): Promise<PrunedTranscript>;
+  /** Deletes what was pruned before a moment, Unix milliseconds. @returns the names it had in the trash. */
+  emptyTrash(from: Trash, beforeMs: number): Promise<readonly string[]>;
 }

@@ -12,6 +12,8 @@ export interface EventIndex {
   readonly lastRecordOffset: number;
   readonly revision: number;
   readonly digest: string;
+  /** Whether nothing was damaged or missing when all of it was last read. */
+  readonly isWhole: boolean;
   /** The checkpoint that holds just the transcript of this log; `null` when there is none. */
   readonly checkpoint: CheckpointMark | null;
 }
@@ -27,23 +29,24 @@ const SCHEMA_VERSION = 1;
 
 /** An index; `undefined` for anything else, that of another version included. */
 export function parseEventIndex(text: string | undefined): EventIndex | undefined {
-  const { schemaVersion, logBytes, lastRecordOffset, revision, digest, checkpoint } =
+  const { schemaVersion, logBytes, lastRecordOffset, revision, digest, isWhole, checkpoint } =
     parseMembers(text ?? "") ?? {};
   const mark = parseMark(checkpoint);
-  const isWhole =
+  const isIndex =
     schemaVersion === SCHEMA_VERSION &&
     isCount(logBytes) &&
     isCount(lastRecordOffset) &&
     isCount(revision) &&
     isDigest(digest) &&
+    typeof isWhole === "boolean" &&
     mark !== undefined;
-  return isWhole ? { logBytes, lastRecordOffset, revision, digest, checkpoint: mark } : undefined;
+  return isIndex ? { logBytes, lastRecordOffset, revision, digest, isWhole, checkpoint: mark } : undefined;
 }
 
 export function encodeEventIndex(index: EventIndex): string {
-  const { logBytes, lastRecordOffset, revision, digest, checkpoint } = index;
+  const { logBytes, lastRecordOffset, revision, digest, isWhole, checkpoint } = index;
   const members = { schemaVersion: SCHEMA_VERSION, logBytes, lastRecordOffset, revision, digest };
-  return `${JSON.stringify({ ...members, checkpoint })}\n`;
+  return `${JSON.stringify({ ...members, isWhole, checkpoint })}\n`;
 }
 
 function parseMark(value: JsonValue | undefined): CheckpointMark | null | undefined {

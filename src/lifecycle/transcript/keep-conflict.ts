@@ -146,7 +146,7 @@ async function lastStretch(
   let count = 0;
   let digest = EMPTY_DIGEST;
   let isCovered = false;
-  for await (const message of readLog(context, copy, 0)) {
+  for await (const message of readLog(context, copy)) {
     const isSeam = message["continuation"] === true;
     count = isSeam ? 0 : count + 1;
     digest = isSeam ? EMPTY_DIGEST : extendDigest(context.sha256, digest, canonicalJson(message));
@@ -163,7 +163,7 @@ async function* withStretch(
   { isWhole }: Stretch,
 ): AsyncGenerator<TranscriptMessage> {
   let isFirst = true;
-  for await (const message of readLog(context, copy, 0)) {
+  for await (const message of readLog(context, copy)) {
     isFirst = false;
     yield message;
   }

@@ -1,14 +1,12 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
 import type { TranscriptBudgets } from "../../domain/transcript/budgets.ts";
-import type { TranscriptHead } from "../../domain/transcript/chain.ts";
 import { digestsAfter, EMPTY_DIGEST } from "../../domain/transcript/digest.ts";
 import { parseLedger } from "../../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { LoadResult, Missing, Refused } from "../../ports/transcript-store.ts";
+import type { LoadResult, Missing } from "../../ports/transcript-store.ts";
 import type { TranscriptContext } from "./context.ts";
-import { openLog } from "./open-log.ts";
-import { checkpointMessages, readCheckpoint } from "./read-checkpoint.ts";
+import { checkpointMessages } from "./read-checkpoint.ts";
 import { readSidecar, withFile } from "./read-file.ts";
 import { type LogReplay, type Replayed, replayLog } from "./replay-log.ts";
 
@@ -67,28 +65,15 @@ async function loadCheckpoint(
     const head = { count: messages.length, digest, revision: 0, rewrites: 0 };
     return { kind: "loaded", from: "checkpoint", head, messages, gaps: [], damage: [] };
   });
-  return loaded ?? missing(context, paths);
+  return loaded ?? readMissing(context, paths);
 }
 
-async function missing({ files }: TranscriptContext, { ledger }: TranscriptPaths): Promise<Missing> {
+/** Nothing is there; the ledger tells whether something was. */
+export async function readMissing(
+  { files }: TranscriptContext,
+  { ledger }: TranscriptPaths,
+): Promise<Missing> {
   const parsed = parseLedger(await readSidecar(files, ledger));
   const committed = parsed.kind === "ledger" ? parsed.ledger.committed : null;
   return { kind: "missing", wasCommitted: (committed?.count ?? 0) > 0 };
-}
-
-/** What is on disk, without its messages. */
-export async function readHead(
-  context: TranscriptContext,
-  paths: TranscriptPaths,
-): Promise<{ readonly kind: "head"; readonly head: TranscriptHead } | Missing | Refused> {
-  const opened = await openLog(context, paths);
-  const isForeign = opened.kind === "refused" && opened.refusal.reason === "foreign";
-  if (opened.kind === "refused" && !isForeign) return opened;
-  if (opened.kind === "open" && opened.log.head.revision > 0) return { kind: "head", head: opened.log.head };
-  const held = await readCheckpoint(context, paths);
-  if (held !== undefined && held.count > 0) {
-    const { count, digest } = held;
-    return { kind: "head", head: { count, digest, revision: 0, rewrites: 0 } };
-  }
-  return opened.kind === "refused" ? opened : missing(context, paths);
 }

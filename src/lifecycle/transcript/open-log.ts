@@ -30,6 +30,10 @@ export interface OpenLog {
   readonly lastRecordOffset: number;
   /** Whether the index says so: then the log, and its name, are durable. */
   readonly isVouched: boolean;
+  /** Whether nothing in it was damaged or missing when it was last read whole; its end aside. */
+  readonly isWhole: boolean;
+  /** When the last record was written, Unix milliseconds; `null` without one. */
+  readonly savedAtMs: number | null;
   /** The checkpoint that was current when the index was written. */
   readonly checkpoint: CheckpointMark | null;
 }
@@ -45,6 +49,8 @@ const NO_LOG: OpenLog = {
   isTerminated: true,
   lastRecordOffset: 0,
   isVouched: false,
+  isWhole: true,
+  savedAtMs: null,
   checkpoint: null,
 };
 
@@ -87,10 +93,12 @@ export function digestAt(
 }
 
 function openByReplay(replay: LogReplay<LinePlace>): OpenLog {
-  const { sizeBytes, endBytes, isTerminated, lastRecordOffset } = replay;
-  const head = replay.chain.head();
-  const known = { isVouched: false, checkpoint: null };
-  return { head, sizeBytes, endBytes, isTerminated, lastRecordOffset, ...known };
+  const { chain, damage, sizeBytes, endBytes, isTerminated, lastRecordOffset, savedAtMs } = replay;
+  const isWhole = chain.gaps().length === 0 && damage.every(({ kind }) => kind === "torn_tail");
+  return {
+    ...{ head: chain.head(), sizeBytes, endBytes, isTerminated, lastRecordOffset, savedAtMs },
+    ...{ isVouched: false, isWhole, checkpoint: null },
+  };
 }
 
 async function openByIndex(
@@ -98,7 +106,7 @@ async function openByIndex(
   file: OpenFile,
   index: EventIndex,
 ): Promise<OpenLog | undefined> {
-  const { logBytes, lastRecordOffset, checkpoint } = index;
+  const { logBytes, lastRecordOffset, isWhole, checkpoint } = index;
   const lineBytes = logBytes - lastRecordOffset;
   if (file.sizeBytes !== logBytes || lineBytes < 1 || lineBytes > STREAM_BUDGETS.maxRecordBytes)
     return undefined;
@@ -106,11 +114,11 @@ async function openByIndex(
   if (lineEnd(line, 0) !== lineBytes - 1) return undefined;
   const parsed = parseRecordLine(sha256, decode(line.subarray(0, -1)) ?? "");
   if (parsed.kind !== "record") return undefined;
-  const { revision, digest, rewrites, messageIndex, messages } = parsed.record;
+  const { revision, digest, rewrites, messageIndex, messages, atMs: savedAtMs } = parsed.record;
   if (revision !== index.revision || digest !== index.digest) return undefined;
   return {
     head: { count: messageIndex + messages.length, digest, revision, rewrites },
     ...{ sizeBytes: logBytes, endBytes: logBytes, isTerminated: true, lastRecordOffset },
-    ...{ isVouched: true, checkpoint },
+    ...{ isVouched: true, isWhole, savedAtMs, checkpoint },
   };
 }

@@ -4,6 +4,7 @@ import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { parseRecordLine } from "../../domain/transcript/record.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
+import type { NumberedMessage } from "../../ports/transcript-store.ts";
 import { decode } from "./bytes.ts";
 import type { TranscriptContext } from "./context.ts";
 import { type LinePlace, replayPlaces } from "./open-log.ts";
@@ -14,12 +15,12 @@ import { readRange } from "./read-file.ts";
  *
  * @throws AoError data_dir_unusable when a record is not what it was a moment before.
  */
-export async function* messagesOf(
+export async function* numberedMessages(
   { sha256 }: TranscriptContext,
   file: OpenFile,
   spans: readonly Span<LinePlace>[],
-  first = 0,
-): AsyncGenerator<TranscriptMessage> {
+  first: number,
+): AsyncGenerator<NumberedMessage> {
   for (const span of spans) {
     if (span.first + span.count <= first) continue;
     const { offset, bytes } = span.place;
@@ -28,8 +29,20 @@ export async function* messagesOf(
     if (parsed.kind !== "record") {
       throw new AoError("data_dir_unusable", `a transcript changed while it was read, at byte ${offset}`);
     }
-    yield* parsed.record.messages.slice(Math.max(0, first - span.first), span.count);
+    const from = Math.max(0, first - span.first);
+    const messages = parsed.record.messages.slice(from, span.count);
+    for (const [at, message] of messages.entries()) yield { index: span.first + from + at, message };
   }
+}
+
+/** Likewise, without their numbers. */
+export async function* messagesOf(
+  context: TranscriptContext,
+  file: OpenFile,
+  spans: readonly Span<LinePlace>[],
+  first = 0,
+): AsyncGenerator<TranscriptMessage> {
+  for await (const { message } of numberedMessages(context, file, spans, first)) yield message;
 }
 
 /** The first of many. */
@@ -72,14 +85,13 @@ export async function* messagesWithNotes(
 export async function* readLog(
   context: TranscriptContext,
   paths: TranscriptPaths,
-  first: number,
 ): AsyncGenerator<TranscriptMessage> {
   const file = await context.files.open(paths.log);
   if (file === undefined) return;
   try {
     const replayed = await replayPlaces(context, paths, file);
     if (replayed.kind === "replayed") {
-      yield* messagesOf(context, file, replayed.replay.chain.spans(), first);
+      yield* messagesOf(context, file, replayed.replay.chain.spans());
     }
   } finally {
     await file.close();

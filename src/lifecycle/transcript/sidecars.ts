@@ -70,8 +70,8 @@ export async function settle(
     writer: context.writer,
   };
   if (!isSameLedger(ledger, next)) await tryTo("ledger", () => writeLedger(context, paths, next));
-  const { sizeBytes: logBytes, lastRecordOffset } = log;
-  const index = { logBytes, lastRecordOffset, revision, digest, checkpoint };
+  const { sizeBytes: logBytes, lastRecordOffset, isWhole } = log;
+  const index = { logBytes, lastRecordOffset, revision, digest, isWhole, checkpoint };
   await tryTo("index", () => replaceLazily(context.files, paths.index, encodeEventIndex(index)));
   return warnings;
 }

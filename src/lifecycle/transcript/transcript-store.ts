@@ -1,14 +1,21 @@
 import { LOAD_BUDGETS } from "../../domain/transcript/budgets.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import { copyNames, type TranscriptRef, transcriptPaths } from "../../domain/transcript/names.ts";
+import {
+  copyNames,
+  type TranscriptRef,
+  transcriptNames,
+  transcriptPaths,
+} from "../../domain/transcript/names.ts";
 import type { Locks } from "../../ports/locks.ts";
 import type { TranscriptStore } from "../../ports/transcript-store.ts";
 import type { TranscriptContext } from "./context.ts";
-import { loadTranscript, readHead } from "./load.ts";
-import { readLog } from "./read-messages.ts";
+import { loadTranscript } from "./load.ts";
+import { emptyTrash, pruneTranscript } from "./prune.ts";
+import { readTranscript } from "./read-transcript.ts";
 import { repairTranscript } from "./repair.ts";
 import { saveAppend } from "./save-append.ts";
 import { saveRewrite } from "./save-rewrite.ts";
+import { summarize } from "./summary.ts";
 import { beginTurn, changeMarker, resumeTurn } from "./turn-markers.ts";
 import { verifyTranscript } from "./verify.ts";
 
@@ -31,8 +38,8 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
     alone(ref, (paths) => saveAppend(deps, paths, draft));
   return {
     load: (ref, budgets) => loadTranscript(deps, transcriptPaths(ref), { ...LOAD_BUDGETS, ...budgets }),
-    read: (ref, first = 0) => readLog(deps, transcriptPaths(ref), first),
-    head: (ref) => readHead(deps, transcriptPaths(ref)),
+    read: (ref, work) => readTranscript(deps, transcriptPaths(ref), work),
+    summary: (ref) => summarize(deps, transcriptPaths(ref)),
     save: saveSnapshot,
     saveSnapshot,
     saveRewrite: (ref, draft) => alone(ref, (paths) => saveRewrite(deps, paths, draft, { erases: false })),
@@ -49,5 +56,11 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
       const names = copyNames(ref, await deps.files.list(ref.folder));
       return names.map((name) => ({ folder: ref.folder, name }));
     },
+    async list(folder) {
+      const names = transcriptNames(await deps.files.list(folder));
+      return names.map((name) => ({ folder, name }));
+    },
+    prune: (ref, to) => alone(ref, (paths) => pruneTranscript(deps, paths, to)),
+    emptyTrash: (from, beforeMs) => emptyTrash(deps, from, beforeMs),
   };
 }

@@ -33,11 +33,12 @@ export function recordsOf(
  * length when it throws, unless that failed too: then the records are there, or their beginning is.
  */
 export async function appendRecords(
-  { files }: TranscriptContext,
+  context: TranscriptContext,
   paths: TranscriptPaths,
   log: OpenLog,
   { lines, head }: NewRecords,
 ): Promise<OpenLog> {
+  const { files } = context;
   const seal = encode(log.isTerminated ? "" : "\n");
   const bytes = concat([seal, ...lines]);
   try {
@@ -54,7 +55,9 @@ export async function appendRecords(
   }
   const sizeBytes = log.sizeBytes + bytes.length;
   const lastRecordOffset = sizeBytes - (lines.at(-1)?.length ?? 0);
-  return { ...writtenLog(head, sizeBytes), lastRecordOffset, checkpoint: log.checkpoint };
+  const { isWhole, checkpoint } = log;
+  const savedAtMs = context.clock.nowMs();
+  return { ...writtenLog(head, sizeBytes), savedAtMs, lastRecordOffset, isWhole, checkpoint };
 }
 
 /** Puts a log in the place of the old one that holds these messages and nothing else, durably. */
@@ -84,6 +87,7 @@ export async function rewriteLog(
 function writtenLog(head: TranscriptHead, sizeBytes: number): OpenLog {
   return {
     ...{ head, sizeBytes, endBytes: sizeBytes, isTerminated: true },
-    ...{ lastRecordOffset: 0, isVouched: true, checkpoint: null },
+    ...{ lastRecordOffset: 0, isVouched: true },
+    ...{ isWhole: true, savedAtMs: null, checkpoint: null },
   };
 }

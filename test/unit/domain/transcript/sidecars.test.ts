@@ -46,7 +46,7 @@ describe("a ledger", () => {
 
 describe("an event index", () => {
   const index = {
-    ...{ logBytes: 10, lastRecordOffset: 5, revision: 2, digest: DIGEST },
+    ...{ logBytes: 10, lastRecordOffset: 5, revision: 2, digest: DIGEST, isWhole: true },
     checkpoint: { bytes: 7, tailDigest: OTHER },
   };
 

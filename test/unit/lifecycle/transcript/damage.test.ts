@@ -374,7 +374,7 @@ describe("a transcript that somebody removed", () => {
     const { files, store, session } = await saved(turns(1));
     await files.unlink(PATHS.log);
     expect(await store.load(REF)).toMatchObject({ from: "checkpoint", messages: turns(1) });
-    expect(await store.head(REF)).toMatchObject({ kind: "head", head: { count: 2 } });
+    expect(await store.summary(REF)).toMatchObject({ kind: "summary", head: { count: 2 } });
     expect(await store.verify(REF)).toMatchObject({ health: "stale" });
     session.add(...turns(2));
     expect(await session.save()).toMatchObject({ kind: "saved" });

@@ -34,7 +34,7 @@ async function readToAppend(messages: number): Promise<number> {
   await session.save();
   const counted = counting(files);
   const store = storeOn(counted.files);
-  expect(await store.head(REF)).toMatchObject({ head: { count: messages + 2 } });
+  expect(await store.summary(REF)).toMatchObject({ head: { count: messages + 2 } });
   const moved = session.movedTo(store);
   moved.add(...turns("more"));
   expect(await moved.save()).toMatchObject({ kind: "saved" });
