@@ -1,5 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+import { execa } from "execa";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Git, gitRunner, inDirectory } from "../../../../src/adapters/worktree/run-git.ts";
 import { runLong } from "../../../../src/adapters/worktree/run-long.ts";
@@ -105,6 +107,25 @@ describe("an answer", () => {
     const error = await failure(version(git(gitWrapper("echo half; kill -9 $$"))), "git_unavailable");
     expect(error.message).toContain("SIGKILL");
   });
+});
+
+test("a process that ends in the middle ends its git with all that this started", async () => {
+  const file = pidFile();
+  const gitPath = gitWrapper(`sleep 300 & echo $! >'${file}.new'; mv '${file}.new' '${file}'; wait`);
+  const folder = tempDir("ao-program");
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  const outfile = join(folder, "program.mjs");
+  const contents = `
+    import { existsSync } from "node:fs";
+    import { gitRunner, inDirectory } from "../../../../src/adapters/worktree/run-git.ts";
+    const [gitPath, file] = process.argv.slice(2);
+    void gitRunner({ gitPath }).read(inDirectory("/"), ["status"]);
+    setInterval(() => existsSync(file) && process.exit(0), 20);
+  `;
+  const stdin = { contents, resolveDir: import.meta.dirname, loader: "ts" } as const;
+  await build({ stdin, outfile, bundle: true, platform: "node", format: "esm", external: ["execa"] });
+  await execa(process.execPath, [outfile, gitPath, file], { timeout: 30_000 });
+  await vi.waitFor(() => expect(isRunning(pidIn(file))).toBe(false), { timeout: 5_000 });
 });
 
 test.each(["/nonexistent", "/dev/null"])("with TMPDIR=%s a long run still has its output", async (folder) => {
