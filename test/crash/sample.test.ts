@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { CRASH_SCENARIOS } from "./crash-scenarios.ts";
+import { CRASH_SCENARIOS, type Place, type Subject } from "./crash-scenarios.ts";
 import { sweep } from "./every-boundary.ts";
 
 /** A tenth of the boundaries, another tenth for each command; `npm run test:crash` has them all. */
 const STEP = 10;
+
+test("a sweep over a command that crosses no boundary fails", async () => {
+  const idle = { name: "list", arrange: async (_place: Place, subject: Subject) => subject };
+  const sweeping = sweep({ ...idle, argv: () => ["list"], check: () => {} });
+  await expect(sweeping).rejects.toThrow("list crosses no boundary");
+});
 
 describe("a command killed by SIGKILL at some of its boundaries", () => {
   const rows = CRASH_SCENARIOS.map((scenario, index) => [scenario.name, scenario, 3 + 2 * index] as const);
