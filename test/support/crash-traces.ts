@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { expect } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
@@ -19,9 +19,9 @@ export interface Everything {
   /** Folders below the managed root, as paths. */
   readonly folders: readonly string[];
   readonly branches: readonly string[];
-  /** Private files of launches, as `<session>/<launch>`. */
+  /** Folders of launches, as `<session>/<launch>`; one of a session that is empty as its path. */
   readonly launches: readonly string[];
-  /** Locks of git and of ao that somebody holds, drafts, trash, and whatever else is on its way somewhere. */
+  /** Locks of git and of ao that somebody holds, drafts, trash, and whatever else of the data directory is nobody's. */
   readonly litter: readonly string[];
 }
 
@@ -33,8 +33,9 @@ function everythingIn(ao: Ao, repository: string): Everything {
   try {
     const { operations, unreadable } = store.operations.unfinished();
     if (unreadable.length > 0) throw new Error(`unreadable operations: ${JSON.stringify(unreadable)}`);
+    const rows = store.sessions.list();
     return {
-      rows: store.sessions.list(),
+      rows,
       unfinished: operations,
       lastSequence: store.changes.last(),
       sessions: panes.split("\n").filter(Boolean).sort(),
@@ -45,8 +46,8 @@ function everythingIn(ao: Ao, repository: string): Everything {
         .sort(),
       folders: below(join(ao.dataDir, "worktrees"), 2),
       branches: git(repository, "for-each-ref", "--format=%(refname)").split("\n").sort(),
-      launches: below(join(ao.dataDir, "launch"), 2).map((path) => path.split("/").slice(-2).join("/")),
-      litter: litterIn(ao, repository),
+      launches: launchesIn(join(ao.dataDir, "launch")),
+      litter: litterIn(ao, repository, rows),
     };
   } finally {
     store.sessions.close();
@@ -59,6 +60,13 @@ function below(folder: string, depth: number): readonly string[] {
   return names.flatMap((name) => below(join(folder, name), depth - 1)).sort();
 }
 
+function launchesIn(folder: string): readonly string[] {
+  return below(folder, 1).flatMap((session) => {
+    const launches = readdirSync(session);
+    return launches.length === 0 ? [session] : launches.map((launch) => `${basename(session)}/${launch}`);
+  });
+}
+
 function filesIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
@@ -67,17 +75,44 @@ function filesIn(folder: string): readonly string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-function litterIn({ dataDir, root }: Ao, repository: string): readonly string[] {
+/** What a data directory has whatever happens: the store, locks that nobody holds, tmux's last server. */
+const ALWAYS = /^(ao\.db(-wal|-shm)?|locks\/[0-9a-f]{32}|runtime\/tmux-server\.json)$/;
+
+function litterIn(
+  { dataDir, root }: Ao,
+  repository: string,
+  rows: readonly SessionRecord[],
+): readonly string[] {
   const gitDir = filesIn(join(repository, ".git"));
-  const known = [".trash"].flatMap((name) => filesIn(join(dataDir, "worktrees", name)));
+  const ours = filesIn(dataDir).map((path) => relative(dataDir, path));
   return [
     ...gitDir.filter((path) => /\.lock$|\/worktrees\/[^/]+\/locked$|\.new$/.test(path)),
-    ...filesIn(join(dataDir, "locks")).filter((path) => path.includes(".holder")),
-    ...filesIn(join(dataDir, "trash")),
-    ...filesIn(join(dataDir, "inbox", "tmp")),
+    ...ours.filter((path) => !ALWAYS.test(path) && !isOwned(path, dataDir, rows)),
     ...filesIn(join(root, "tmp")),
-    ...known,
   ].sort();
+}
+
+/** Worktrees, launch files, conversations and hook events of sessions that have a row. */
+function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]): boolean {
+  const [folder, first, second = ""] = path.split("/");
+  switch (folder) {
+    case "worktrees":
+      return rows.some(({ id }) => id === second);
+    case "launch":
+      return rows.some(({ id, metadata }) => id === first && metadata.launchId === second);
+    case "embedded":
+      return rows.some(({ metadata }) => conversationsOf(metadata).includes(first ?? ""));
+    case "inbox": {
+      const sender = /^session (.*)$/m.exec(readFileSync(join(dataDir, path), "utf8"))?.[1];
+      return first === "new" && rows.some(({ id }) => id === sender);
+    }
+    default:
+      return false;
+  }
+}
+
+function conversationsOf({ agentSessionId, previousAgentSessionIds }: SessionRecord["metadata"]) {
+  return [agentSessionId, ...previousAgentSessionIds].map((id) => `${id}.jsonl`);
 }
 
 /**
