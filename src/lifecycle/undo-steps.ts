@@ -62,8 +62,10 @@ async function failing(
   throw error;
 }
 
+type Made = Pick<CreatedWorkspace, "path" | "branch" | "branchCreated" | "baseCommit">;
+
 /** A worktree that stays, and the branch that was made for it. What is in it is for a person to judge. */
-function worktreeLeft(ref: WorkspaceRef, created: CreatedWorkspace, error: unknown): readonly Leftover[] {
+function worktreeLeft(ref: WorkspaceRef, created: Made, error: unknown): readonly Leftover[] {
   const { path, branch, branchCreated } = created;
   const why = describeRefusal(error);
   const look = isAoError(error, "workspace_unsafe_path") ? `ls -la ${quoted(path)}` : statusOf(path);
@@ -84,7 +86,11 @@ function statusOf(path: string): string {
   return `git -C ${quoted(path)} status --ignored`;
 }
 
-function log({ repositoryPath }: WorkspaceRef, { baseCommit }: CreatedWorkspace, branch: string): string {
+function log(
+  { repositoryPath }: WorkspaceRef,
+  { baseCommit }: Pick<Made, "baseCommit">,
+  branch: string,
+): string {
   return `git -C ${quoted(repositoryPath)} log ${quoted(`${baseCommit.slice(0, SHORT)}..${branch}`)}`;
 }
 
@@ -98,13 +104,22 @@ function conversationFile(dataDir: string, agentSessionId: string): string {
   return `${dataLayout(dataDir).embeddedConversations}/${agentSessionId}.jsonl`;
 }
 
-/** Takes a worktree back whose making was broken off: no agent ever ran in it. */
+/**
+ * Takes a worktree back whose making was broken off: no agent ever ran in it. One that was complete, and that
+ * somebody worked in since, stays; a row that is there learns of it.
+ */
 export function discardWorkspace(deps: UndoDeps, ref: WorkspaceRef, plan: WorkspacePlan): UndoStep {
+  const { path, branch, baseCommit } = plan;
+  const discard = () => deps.workspace.discard(ref, plan);
   return {
-    what: "worktree",
-    where: plan.path,
+    ...{ what: "worktree", where: path },
+    parts: (error) =>
+      worktreeLeft(ref, { path, branch, baseCommit, branchCreated: !plan.branchExists }, error),
     async run() {
-      await crossing(deps, "undo.discard", () => deps.workspace.discard(ref, plan));
+      await crossing(deps, "undo.discard", discard).catch((error: unknown) => {
+        if (!isAoError(error, "workspace_dirty")) throw error;
+        return failing(deps, ref.sessionId, { path, error });
+      });
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
   };

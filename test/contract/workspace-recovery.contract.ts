@@ -70,6 +70,21 @@ export function workspaceRecoveryContract(name: string, open: () => RecoveryWorl
         }
       });
 
+      test("refuses what was made and worked in since, and leaves its branch", async () => {
+        const { workspace, spec, plan, exists, branches, before, spoil, clean } = await start();
+        const { path } = await workspace.create(spec, plan);
+        spoil(path);
+        const discarding = workspace.discard(spec, plan);
+        await expect(discarding).rejects.toMatchObject({
+          code: "workspace_dirty",
+          details: { findings: [expect.objectContaining({ kind: "untracked" })] },
+        });
+        expect([exists(path), branches()]).toEqual([true, expect.arrayContaining(["feat/1"])]);
+        clean(path);
+        await workspace.discard(spec, plan);
+        expect([exists(path), branches()]).toEqual([false, before]);
+      });
+
       test("leaves a branch that was there before, and one that has moved since", async () => {
         const { workspace, anySpec, addBranch, moveBranch, branches } = await start();
         addBranch("old");

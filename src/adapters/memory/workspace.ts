@@ -187,6 +187,7 @@ function changes(world: World): Omit<Workspace, Looks> {
       enter(world, "discard", ref);
       const there = state.places.get(ref.path);
       if (there !== undefined) refuseOther(there, ref, plan);
+      if (there?.halfMade === false) refuseWork(state, ref);
       state.places.delete(ref.path);
       takeBranchBack(state, ref.repositoryPath, plan);
     },

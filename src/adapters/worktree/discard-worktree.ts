@@ -6,6 +6,7 @@ import type { WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
 import { removeOwnBranch } from "./branch-refs.ts";
 import { endStrays } from "./end-strays.ts";
 import { entryAt, namesAt } from "./entry-at.ts";
+import { freeWorktree } from "./free-worktree.ts";
 import { readMarker } from "./marker.ts";
 import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
@@ -24,7 +25,10 @@ interface Discarding {
   readonly path: string;
 }
 
-/** `Workspace.discard`: children first, then the folder, then git's record of it, then the branch. */
+/**
+ * `Workspace.discard`: children first, then the folder, then git's record of it, then the branch. What was
+ * complete when its maker died may have been worked in since, and is freed as any other.
+ */
 export async function discardWorktree(
   context: Context,
   ref: WorkspaceRef,
@@ -35,7 +39,7 @@ export async function discardWorktree(
   await endStrays(context.processes, plan.operationId);
   const repository = await openRepository(context.git, ref.repositoryPath);
   const discarding = { context, ref, plan, repository, path };
-  const record = await ownRecord(discarding);
+  const record = await freeIfMade(discarding, await ownRecord(discarding));
   await discardFolder(discarding, record);
   await removeRecords(discarding, record);
   await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(path));
@@ -62,6 +66,22 @@ async function ownRecord(discarding: Discarding): Promise<WorktreeRecord | undef
   if (isOwn) return record;
   if (await isMissing(path)) return undefined;
   throw unsafePath(path, `operation ${plan.operationId} of ${ref.sessionId} did not make it`);
+}
+
+/** The record of what is only half made, which is still to be taken back. */
+async function freeIfMade(
+  { context, ref, plan }: Discarding,
+  record: WorktreeRecord | undefined,
+): Promise<WorktreeRecord | undefined> {
+  if (record === undefined || !(await isMade(record, plan))) return record;
+  await freeWorktree(context, ref);
+  return undefined;
+}
+
+/** Its marker comes before its lock goes, and with the lock the making is over. */
+async function isMade(record: WorktreeRecord, { operationId }: WorkspacePlan): Promise<boolean> {
+  const [marker, reason] = await Promise.all([readMarker(record.gitDir), lockReason(record)]);
+  return marker !== undefined && !isBeingMade(reason, operationId);
 }
 
 async function discardFolder(

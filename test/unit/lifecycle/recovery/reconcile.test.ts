@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../../src/domain/errors.ts";
 import type { Operation } from "../../../../src/domain/operation.ts";
+import { cleanupSessions } from "../../../../src/lifecycle/cleanup-sessions.ts";
+import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { findOrphans, nameOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
 import { launchId, projectId, sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
@@ -170,6 +173,22 @@ describe("a spawn whose process died", () => {
     });
   });
 
+  test("when somebody worked in its complete worktree since keeps that, and says where", async () => {
+    const world = aWorld();
+    await killedSpawn(world, "spawn.workspace.create:after");
+    world.workspace.refuse("/data/worktrees/app/app-2");
+    const { operations, orphans, errors } = await reconcile(world.deps);
+    expect(operations).toMatchObject([{ kind: "spawn", sessionId: "app-2", outcome: "undone" }]);
+    expect(orphans).toMatchObject([{ kind: "worktree", sessionId: "app-2", action: "kept" }]);
+    expect(errors).toEqual([]);
+    expect(world.workspace.exists("/data/worktrees/app/app-2")).toBe(true);
+    const branch = { what: "branch", where: expect.stringContaining("feat/") };
+    expect(stateOf(world, "app-2")).toMatchObject({
+      kind: "failed",
+      result: { left: [{ what: "worktree", where: "/data/worktrees/app/app-2" }, branch] },
+    });
+  });
+
   test("stays for later while it cannot be looked at, and stops no other", async () => {
     const world = aWorld();
     await killedSpawn(world, "spawn.runtime.create:after");
@@ -202,6 +221,31 @@ describe("a spawn whose process died", () => {
     expect(ticks.flatMap(({ errors }) => errors)).toEqual([]);
     expect(world.workspace.exists("/data/worktrees/app/app-2")).toBe(false);
   });
+});
+
+test("a restore whose process died, and in whose worktree somebody worked since, says that it stands", async () => {
+  const world = aWorld();
+  await world.spawn();
+  await world.kill(ID);
+  const restore = (deps: SessionDeps) =>
+    restoreSession(deps, ID, { fresh: false, settings: world.settings, requestId: null });
+  const { crossed } = await inProcess(world, {}, restore);
+  await world.kill(ID);
+  const crashAt = crossed.indexOf("restore.workspace.restore:after") + 1;
+  await inProcess(world, { crashAt }, restore);
+  expect(world.row(ID).metadata.workspaceFreedAtMs).not.toBeNull();
+  world.workspace.refuse(PATH);
+  const { operations, orphans } = await reconcile(world.deps);
+  expect(operations).toMatchObject([{ kind: "restore", outcome: "undone" }]);
+  expect(orphans).toEqual([]);
+  expect(world.workspace.exists(PATH)).toBe(true);
+  expect(world.row(ID).metadata).toMatchObject({ workspaceFreedAtMs: null, workspacePath: PATH });
+  const { skipped } = await cleanupSessions(world.deps, {
+    projectId: null,
+    dryRun: false,
+    olderThanMs: null,
+  });
+  expect(skipped).toMatchObject([{ id: ID, reason: "untracked" }]);
 });
 
 function stateOf({ deps }: World, id: string): Operation["state"] | undefined {
