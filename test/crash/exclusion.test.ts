@@ -18,12 +18,6 @@ async function terminated() {
   return { place, id };
 }
 
-async function freed() {
-  const { place, id } = await aPlaceWithSubject();
-  expect((await place.ao.run(["kill", id])).exitCode).toBe(0);
-  return { place, id };
-}
-
 const isOver = ({ ao, repository }: Place, id: string) =>
   expectSound(ao, repository)
     .rows.filter((row) => row.id === id)
@@ -91,63 +85,4 @@ describe("a session that another process works on", () => {
     });
     expect(isOver(place, id)).toEqual([false]);
   });
-
-  test.each([
-    ["kill", "kill.begin:after", "kill.runtime.destroy:before"],
-    ["kill", "kill.runtime.destroy:before", "kill.workspace.destroy:after"],
-    ["kill", "kill.workspace.destroy:before", "kill.complete:before"],
-    ["restore", "restore.workspace.restore:before", "undo.discard:before"],
-    ["restore", "restore.runtime.create:before", "undo.launch:before"],
-    ["restore", "restore.runtime.create:after", "restore.complete:before"],
-  ])(
-    "is taken over during a %s from a holder that stood still for longer than its lease at %s, and wakes when the other is at %s",
-    async (command, boundary, at) => {
-      const { place, id } = command === "kill" ? await aPlaceWithSubject() : await freed();
-      const argv = command === "kill" ? ["kill", id] : ["restore", id, "--fresh"];
-      const sleeper = await stoppedAt(place, argv, { boundary });
-      const taker = await stoppedAt(place, ["reconcile", "--json"], { boundary: at, aheadMs: 31_000 });
-      const late = await sleeper.wake();
-      expect(late.exitCode).not.toBe(0);
-      expect(late.stderr).toContain(`process ${taker.pid} (ao reconcile)`);
-      const { stdout } = await taker.wake();
-      expect(reconcileSchema.parse(JSON.parse(stdout))).toMatchObject({
-        operations: [
-          { kind: command, sessionId: id, outcome: at.startsWith("undo") ? "undone" : "finished" },
-        ],
-        errors: [],
-      });
-      expect(isOver(place, id)).toEqual([at !== "restore.complete:before"]);
-      expect((await place.ao.run(["kill", id])).exitCode).toBe(0);
-      expect(isOver(place, id)).toEqual([true]);
-    },
-  );
-
-  test.each([
-    ["spawn.workspace.create:before", "undo.discard:before"],
-    ["spawn.workspace.create:after", "undo.discard:after"],
-    ["spawn.launch.files:after", "undo.launch:before"],
-    ["spawn.runtime.create:after", "spawn.row.insert:before"],
-    ["spawn.row.insert:after", "spawn.complete:before"],
-  ])(
-    "that was being made is taken over from a holder that stood still at %s, and wakes when the other is at %s",
-    async (boundary, at) => {
-      const place = await aPlace();
-      const argv = ["spawn", "--branch", "subject", ...SHELL];
-      const sleeper = await stoppedAt(place, argv, { boundary });
-      const taker = await stoppedAt(place, ["reconcile", "--json"], { boundary: at, aheadMs: 31_000 });
-      const late = await sleeper.wake();
-      expect(late.exitCode).not.toBe(0);
-      expect(late.stderr).toContain(`process ${taker.pid} (ao reconcile)`);
-      const { stdout } = await taker.wake();
-      const outcome = at.startsWith("undo") ? "undone" : "finished";
-      expect(reconcileSchema.parse(JSON.parse(stdout))).toMatchObject({
-        operations: [{ kind: "spawn", outcome }],
-        errors: [],
-      });
-      const { rows } = expectSound(place.ao, place.repository);
-      expect(rows.map(({ metadata }) => metadata.branch)).toEqual(
-        outcome === "undone" ? ["neighbour"] : ["neighbour", "subject"],
-      );
-    },
-  );
 });
