@@ -30,6 +30,7 @@ export const EXIT_CODES = {
   project_exists: 4,
   project_in_use: 4,
   inside_session: 4,
+  cancel_unsupported: 4,
   message_unsafe: 4,
   agent_unavailable: 5,
   runtime_unavailable: 5,

@@ -33,8 +33,13 @@ export function operationIdOfDigest(hex: string): OperationId {
   return id;
 }
 
-export const OPERATION_KINDS = ["spawn", "kill", "restore", "cleanup"] as const;
+export const OPERATION_KINDS = ["spawn", "kill", "restore", "cleanup", "cancel_turn"] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
+
+/** Whether an operation has its session for itself. A cancellation works while others do, and holds none up. */
+export function isExclusive(kind: OperationKind): boolean {
+  return kind !== "cancel_turn";
+}
 
 /** Who works on an operation. */
 export interface OperationOwner {

@@ -1,9 +1,11 @@
+import type { CancelAnswer } from "../../domain/cancel-answer.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { ACTIVITY_STATES, type ActivityState } from "../../domain/lifecycle.ts";
 import type { TurnSignal } from "../../domain/turn-signal.ts";
 import type { Agent, AgentCapabilities, AgentSignal, LaunchPlan, LaunchRequest } from "../../ports/agent.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
+import type { CancelTarget } from "../../ports/turn-cancel.ts";
 
 /** An agent that exists only in memory, with what a test may set about it. */
 export interface MemoryAgent extends Agent {
@@ -12,6 +14,10 @@ export interface MemoryAgent extends Agent {
   /** Makes the agent know a conversation, as if it had been held. */
   addConversation(agentSessionId: string): void;
   removeConversation(agentSessionId: string): void;
+  /** What it answers when it is told to stop a turn, one after the other, the last one for ever; at first it confirms. */
+  answerCancels(...answers: readonly [CancelAnswer, ...CancelAnswer[]]): void;
+  /** The turns that it was told to stop, in order. */
+  readonly cancels: readonly CancelTarget[];
 }
 
 const ALL: AgentCapabilities = {
@@ -79,9 +85,22 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
   const capabilities = { ...ALL, ...overrides };
   const conversations = new Set<string>();
   let presence: ToolCheck = { kind: "ok", version: "1.0.0", path: "/bin/agent" };
+  let answers: readonly CancelAnswer[] = [{ kind: "confirmed" }];
+  const cancels: CancelTarget[] = [];
+  const cancelTurn = async (target: CancelTarget): Promise<CancelAnswer> => {
+    cancels.push(target);
+    const [answer = { kind: "confirmed" }] = answers;
+    if (answers.length > 1) answers = answers.slice(1);
+    return answer;
+  };
   return {
     name,
     capabilities,
+    cancel: { kind: "call", cancelTurn },
+    cancels,
+    answerCancels: (...next) => {
+      answers = next;
+    },
     check: async () => presence,
     launch: (request) => launch(capabilities.pinsSessionId, request),
     resume: (request) => resume(capabilities.resume, request),

@@ -1,11 +1,12 @@
 import { AoError } from "../../domain/errors.ts";
 import type { ProjectId, SessionId } from "../../domain/ids.ts";
-import type {
-  LeasedOperation,
-  Operation,
-  OperationId,
-  OperationKind,
-  PreparedState,
+import {
+  isExclusive,
+  type LeasedOperation,
+  type Operation,
+  type OperationId,
+  type OperationKind,
+  type PreparedState,
 } from "../../domain/operation.ts";
 import { decidePrepare, type OperationRequest } from "../../domain/operation-prepare.ts";
 import { takeNew } from "./claim-operation.ts";
@@ -87,7 +88,8 @@ function decide(deps: LedgerDeps, request: PrepareRequest): PrepareOutcome {
     const asked = { id, kind, projectId, sessionId, subject, input, progress };
     const decision = decidePrepare(deps.operations.get(id), asked, nowMs);
     if (decision.kind === "failed_before") continue;
-    const holder = decision.kind === "created" ? unfinishedOf(deps, sessionId) : undefined;
+    const mayBeHeldUp = decision.kind === "created" && isExclusive(kind);
+    const holder = mayBeHeldUp ? unfinishedOf(deps, sessionId) : undefined;
     return holder === undefined ? decision : { kind: "busy", operation: holder };
   }
 }
@@ -103,7 +105,7 @@ function idOf(
 }
 
 /**
- * The one operation of a session that is not finished.
+ * The one operation of a session that has it for itself and is not finished.
  *
  * @throws AoError store_corrupt when what is unfinished on that session cannot be read.
  */
@@ -114,7 +116,9 @@ export function unfinishedOf(
   if (sessionId === null) return undefined;
   const rows = operations.unfinished();
   const unreadable = rows.unreadable.find((row) => row.sessionId === sessionId);
-  if (unreadable === undefined) return rows.operations.find((row) => row.sessionId === sessionId);
+  if (unreadable === undefined) {
+    return rows.operations.find((row) => row.sessionId === sessionId && isExclusive(row.kind));
+  }
   const { id, flaw } = unreadable;
   throw new AoError("store_corrupt", `operation ${id} of session ${sessionId} cannot be read (${flaw})`, {
     hint: "ao doctor",

@@ -1,5 +1,6 @@
 import { assertNever } from "../../domain/assert-never.ts";
 import type { LeasedOperation, Operation } from "../../domain/operation.ts";
+import { carryOutCancel } from "../cancel/carry-out-cancel.ts";
 import { recoverCleanup } from "../cleanup-steps.ts";
 import type { SessionDeps } from "../deps.ts";
 import { finishKill } from "../kill-steps.ts";
@@ -30,6 +31,8 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
       return recoverRestore(deps, held);
     case "cleanup":
       return recoverCleanup(deps, held);
+    case "cancel_turn":
+      return carryOutCancel(deps, held);
     default:
       return assertNever(held.kind);
   }

@@ -77,5 +77,8 @@ export function afterEnd(
   if (!isOver || !OVER_FOR_GOOD.includes(lifecycle.session.reason)) return settled;
   return deps.messages
     .queued(id)
-    .reduce((sofar, one) => enterMessage(sofar, one, cancelMessage(one, "the session ended", nowMs)), settled);
+    .reduce(
+      (sofar, one) => enterMessage(sofar, one, cancelMessage(one, "the session ended", nowMs)),
+      settled,
+    );
 }
