@@ -34,6 +34,7 @@ const ENTRIES: readonly Entry[] = [
   { names: ["reconcile"], load: async () => (await import("./commands/reconcile.ts")).reconcileCommand },
   { names: ["attach"], load: async () => (await import("./commands/attach.ts")).attachCommand },
   { names: ["output"], load: async () => (await import("./commands/output.ts")).outputCommand },
+  { names: ["cancel"], load: async () => (await import("./commands/cancel.ts")).cancelCommand },
   { names: ["turns"], load: async () => (await import("./commands/turns.ts")).turnsCommand },
   { names: ["events"], load: async () => (await import("./commands/events.ts")).eventsCommand },
   { names: ["project"], load: async () => (await import("./commands/project.ts")).projectCommand },

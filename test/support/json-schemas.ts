@@ -137,6 +137,16 @@ export const sendSchema = z.strictObject({
   turnId: maybe,
 });
 
+export const cancelSchema = z.strictObject({
+  operationId: z.uuid().nullable(),
+  turnId: maybe,
+  state: z.enum(["not_found", "already_settled", "cancel_requested", "settled"]),
+  intentAccepted: z.boolean(),
+  providerConfirmed: z.boolean(),
+  settled: z.boolean(),
+  outcome: z.enum(TURN_OUTCOMES).nullable(),
+});
+
 export const killSchema = z.strictObject({
   id: text,
   workspaceFreed: z.boolean(),

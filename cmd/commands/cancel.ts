@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { AoError } from "../../src/domain/errors.ts";
+import { parseTurnId, type TurnId } from "../../src/domain/ids.ts";
+import { type CancelResult, cancelTurn } from "../../src/lifecycle/cancel/cancel-turn.ts";
+import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { jsonOption } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+
+interface CancelFlags {
+  readonly turn?: string;
+  readonly reason: string;
+}
+
+/** @throws AoError usage when it can be no turn's id. */
+function turnFlag(text: string): TurnId {
+  const id = parseTurnId(text);
+  if (id !== undefined) return id;
+  throw new AoError("usage", `--turn is no turn id: ${JSON.stringify(text)}`, { hint: "ao turns <session>" });
+}
+
+function lineOf(session: string, { turnId, state, outcome }: CancelResult): string {
+  const turn = turnId === null ? "" : ` ${turnId}`;
+  return `${session}:${turn} ${state}${outcome === null ? "" : ` (${outcome})`}`;
+}
+
+async function cancel(invocation: Invocation, name: string, flags: CancelFlags): Promise<number> {
+  const turn = flags.turn === undefined ? {} : { turnId: turnFlag(flags.turn) };
+  invocation.hold();
+  const ao = await invocation.open("existing");
+  const id = resolveSessionId(ao.deps, name);
+  invocation.progress.step(`stopping the turn of ${id}`);
+  const result = await cancelTurn(ao.deps, id, { ...turn, reason: flags.reason });
+  await invocation.print(result, () => [lineOf(id, result)]);
+  if (result.state !== "cancel_requested") return 0;
+  invocation.note("the agent did not confirm it yet; ao reconcile tries again, within ten minutes");
+  return 1;
+}
+
+/** `ao cancel`. */
+export function cancelCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "cancel <session>",
+      purpose: "Stop the running turn of a session's agent, not the session",
+      more: [
+        "The wish is put on record first, and the agent told once; only its own word counts as a confirmation.",
+        "The exit code is 0 when the turn is over or none goes on, and 1 while that is not known.",
+      ].join("\n"),
+      examples: [
+        ["ao cancel app-7", "stop what it is doing"],
+        ["ao cancel app-7 --turn 3f0c… --json", "exactly that turn, for a script"],
+      ],
+    })
+    .option("--turn <id>", "this turn, and no later one (default: the one that goes on)")
+    .option("--reason <text>", "why, for those who read the record", "user_requested")
+    .addOption(jsonOption())
+    .action(host.action(cancel));
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { cancelSchema } from "../../support/json-schemas.ts";
+import { memoryCli } from "../../support/memory-cli.ts";
+import { aWorld } from "../../support/world.ts";
+
+async function aRunningSession() {
+  const world = aWorld();
+  const { id } = await world.spawn({ prompt: null });
+  await world.hear(id, "submit", { body: "one" });
+  return { world, id };
+}
+
+describe("cancel", () => {
+  test("prints with --json what scripts rely on", async () => {
+    const { world, id } = await aRunningSession();
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["cancel", id, "--json"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(cancelSchema.parse(JSON.parse(stdout))).toMatchObject({
+      ...{
+        state: "settled",
+        intentAccepted: true,
+        providerConfirmed: true,
+        settled: true,
+        outcome: "canceled",
+      },
+    });
+  });
+
+  test("of a session that rests is done, and says so", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn({ prompt: null });
+    expect(await memoryCli(world, ["cancel", id])).toMatchObject({
+      exitCode: 0,
+      stdout: "app-1: not_found\n",
+    });
+  });
+
+  test("that the agent did not confirm is exit 1, and says who tries again", async () => {
+    const { world, id } = await aRunningSession();
+    world.agent.answerCancels({ kind: "delivery_unconfirmed", detail: "no evidence" });
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["cancel", id]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^app-1: \S+ cancel_requested\n$/);
+    expect(stderr).toContain("ao reconcile");
+  });
+
+  test("of a turn that is named stops no other", async () => {
+    const { world, id } = await aRunningSession();
+    const { stdout } = await memoryCli(world, ["cancel", id, "--turn", "another", "--json"]);
+    expect(cancelSchema.parse(JSON.parse(stdout))).toMatchObject({ state: "not_found", turnId: "another" });
+    expect(world.agent.cancels).toEqual([]);
+  });
+
+  test("with a turn that can be none is a usage error", async () => {
+    const { world, id } = await aRunningSession();
+    expect((await memoryCli(world, ["cancel", id, "--turn", "../x"])).exitCode).toBe(2);
+  });
+});
