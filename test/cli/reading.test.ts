@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -21,17 +21,22 @@ function must(...argv: readonly string[]): void {
   if (status !== 0) throw new Error(`${argv.join(" ")}: ${stderr}`);
 }
 
-/** From now on nothing can be written below the data directory: by its file system, or by its modes. */
-function makeReadOnly({ dataDir }: Ao): void {
+/**
+ * From now on nothing can be written below the data directory, by its file system or by its modes, until what
+ * is returned is called.
+ */
+function makeReadOnly({ dataDir }: Ao): () => void {
+  const allow = () =>
+    void (IS_ROOT ? spawnSync("umount", ["-l", dataDir]) : spawnSync("chmod", ["-R", "u+w", dataDir]));
+  onTestFinished(allow);
   if (IS_ROOT) {
     must("mount", "--bind", dataDir, dataDir);
-    onTestFinished(() => void spawnSync("umount", ["-l", dataDir]));
     must("mount", "-o", "remount,bind,ro", dataDir);
-    return;
+  } else {
+    must("find", dataDir, "-type", "d", "-exec", "chmod", "500", "{}", "+");
+    must("find", dataDir, "-maxdepth", "1", "-type", "f", "-exec", "chmod", "400", "{}", "+");
   }
-  must("find", dataDir, "-type", "d", "-exec", "chmod", "500", "{}", "+");
-  onTestFinished(() => void spawnSync("chmod", ["-R", "u+w", dataDir]));
-  must("find", dataDir, "-maxdepth", "1", "-type", "f", "-exec", "chmod", "400", "{}", "+");
+  return allow;
 }
 
 /** Puts the data directory, which is not there yet, on a small disk of its own. */
@@ -129,6 +134,29 @@ describe("what only shows", () => {
     const before = readFileSync(database);
     await expectShown((argv) => ao.run(argv, { cwd }));
     expect(readFileSync(database)).toEqual(before);
+  });
+});
+
+describe("who follows events where nothing may be written", () => {
+  test("is shown what comes once something may be", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    await ao.spawn(cwd, SLEEP);
+    const allow = makeReadOnly(ao);
+    const child = spawn(process.execPath, [AO, "events", "--follow"], { env: ao.env, cwd });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    const WAIT = { timeout: 20_000 };
+    await expect.poll(() => text, WAIT).toContain('"session.created"');
+    allow();
+    await ao.run(["kill", "shop-1"], { cwd });
+    await expect.poll(() => text, WAIT).toContain("manually_killed");
+    const lines = text.split("\n").slice(0, -1);
+    const sequences = lines.map((line) => Number(JSON.parse(line).sequence));
+    expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   });
 });
 
