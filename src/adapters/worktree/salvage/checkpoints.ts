@@ -10,7 +10,7 @@ import type { SessionId } from "../../../domain/ids.ts";
 import { gitFailed } from "../git-failure.ts";
 import { makeCommit, makeRef } from "./ao-commit.ts";
 import { copyIndex } from "./copy-index.ts";
-import { readHead } from "./git-state.ts";
+import { headCommit } from "./git-state.ts";
 import type { Keeping } from "./keep-work.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { refuseUnkeepable } from "./refuse-unkeepable.ts";
@@ -32,22 +32,26 @@ const ATTEMPTS = 3;
 
 /** `Snapshots.take` for one worktree. */
 export async function takeCheckpoint(keeping: Keeping, request: TakeRequest): Promise<Checkpoint> {
+  const { plumbing, boundary } = keeping;
   const { sessionId, turnId, edge } = request;
   const ref = checkpointRef(sessionId, turnId, edge);
-  const first = await findCheckpoint(keeping.plumbing, ref);
-  if (first !== undefined) return first;
-  const files = await storeFiles(keeping);
-  const commit = await commitOf(keeping.plumbing, request, files);
-  await keeping.boundary("checkpoint.ref:before");
-  const isMade = await makeRef(keeping.plumbing, ref, commit);
-  await keeping.boundary("checkpoint.ref:after");
-  const other = isMade ? undefined : await findCheckpoint(keeping.plumbing, ref);
-  return other ?? { ref, sessionId, turnId, edge, commit, head: files.head };
+  const known = await findCheckpoints(plumbing, checkpointsOf(sessionId));
+  const first = known.find((found) => found.ref === ref);
+  if (first !== undefined) return plainCheckpoint(first);
+  const { tree, head } = await storeFiles(keeping);
+  const same = known.find((found) => found.tree === tree && found.head === head);
+  const commit = same?.commit ?? (await commitOf(plumbing, request, { tree, head }));
+  await boundary("checkpoint.ref:before");
+  const isMade = await makeRef(plumbing, ref, commit);
+  await boundary("checkpoint.ref:after");
+  const other = isMade ? undefined : await findCheckpoint(plumbing, ref);
+  return other ?? { ref, sessionId, turnId, edge, commit, head };
 }
 
 /** The checkpoint of exactly this ref. */
 export async function findCheckpoint(plumbing: Plumbing, ref: string): Promise<Checkpoint | undefined> {
-  return (await findCheckpoints(plumbing, ref)).find((found) => found.ref === ref);
+  const found = (await findCheckpoints(plumbing, ref)).find((one) => one.ref === ref);
+  return found === undefined ? undefined : plainCheckpoint(found);
 }
 
 async function storeFiles(keeping: Keeping): Promise<Files> {
@@ -62,11 +66,11 @@ async function storeFiles(keeping: Keeping): Promise<Files> {
 }
 
 async function tryToStore(keeping: Keeping, folder: string): Promise<Files | undefined> {
-  const { plumbing, root, format } = keeping;
-  const index = await copyIndex({ plumbing, format, path: join(folder, "index") });
+  const { plumbing, root, settings } = keeping;
+  const index = await copyIndex({ plumbing, format: settings.format, path: join(folder, "index") });
   const [state, head] = await Promise.all([
-    scanFiles({ root, index, format, extra: [], closely: false }),
-    readHead(plumbing),
+    scanFiles({ root, index, settings, extra: [], closely: false }),
+    headCommit(plumbing),
   ]);
   refuseUnkeepable(root, state.unkeepable);
   if (!(await writeBlobs(plumbing, state.blobs, folder))) return undefined;
@@ -75,33 +79,42 @@ async function tryToStore(keeping: Keeping, folder: string): Promise<Files | und
   );
   const leftOut = skipped.map(({ path, mode, oid }) => [path, { mode, oid }] as const);
   const files = new Map([...state.files, ...leftOut]);
-  return { tree: await writeFilesTree(index, files), head: head.commit };
+  return { tree: await writeFilesTree(index, files), head };
 }
 
-/** The one before serves once more when nothing changed. */
-async function commitOf(
+function commitOf(
   plumbing: Plumbing,
   { sessionId, turnId, edge, atMs }: TakeRequest,
   { tree, head }: Files,
 ): Promise<string> {
-  const format = "--format=%(tree) %(parent)%00%(objectname)";
-  const args = ["for-each-ref", "--sort=-creatordate", "--count=1", format, "--", checkpointsOf(sessionId)];
-  const [made, newest = ""] = (await plumbing.tell("list checkpoints", args)).trimEnd().split("\0");
-  if (made === `${tree} ${head ?? ""}`) return newest;
   const parents = head === null ? [] : [head];
   const message = `files of ${sessionId} at the ${edge} of turn ${turnId}\n`;
   return makeCommit(plumbing, { tree, parents, message, atMs });
 }
 
+/** A checkpoint with the tree of its files. */
+export interface FoundCheckpoint extends Checkpoint {
+  readonly tree: string;
+}
+
+const FORMAT = "--format=%(refname) %(objectname) %(tree) %(parent)";
+
 /** The checkpoints whose refs begin like this; a ref that is no checkpoint of ours is left out. */
-export async function findCheckpoints(plumbing: Plumbing, prefix: string): Promise<readonly Checkpoint[]> {
-  const format = "--format=%(refname) %(objectname) %(parent)";
-  const answer = await plumbing.tell("list checkpoints", ["for-each-ref", format, "--", prefix]);
+export async function findCheckpoints(
+  plumbing: Plumbing,
+  prefix: string,
+): Promise<readonly FoundCheckpoint[]> {
+  const answer = await plumbing.tell("list checkpoints", ["for-each-ref", FORMAT, "--", prefix]);
   return answer.split("\n").flatMap((line) => {
-    const [ref = "", commit = "", head = ""] = line.split(" ");
+    const [ref = "", commit = "", tree = "", head = ""] = line.split(" ");
     const named = parseCheckpointRef(ref);
-    return named === undefined ? [] : [{ ...named, ref, commit, head: head === "" ? null : head }];
+    return named === undefined ? [] : [{ ...named, ref, commit, tree, head: head === "" ? null : head }];
   });
+}
+
+/** The checkpoint without the tree of its files. */
+export function plainCheckpoint({ tree: _tree, ...checkpoint }: FoundCheckpoint): Checkpoint {
+  return checkpoint;
 }
 
 /** `Snapshots.dropCheckpoints`: all of them or none. */

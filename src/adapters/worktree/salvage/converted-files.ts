@@ -11,6 +11,13 @@ import type { Plumbing } from "./plumbing.ts";
  */
 type Conversion = "none" | "lines" | "any";
 
+export interface Converting {
+  readonly plumbing: Plumbing;
+  readonly root: string;
+  /** Line ends are converted where no attribute says otherwise (git-config(1), `core.autocrlf`). */
+  readonly isAuto: boolean;
+}
+
 /**
  * Those unchanged files that may not be, byte for byte, what the index says: git calls a file unchanged when
  * it is so after its conversions (gitattributes(5)).
@@ -18,15 +25,10 @@ type Conversion = "none" | "lines" | "any";
  * @param entries of plain files that git finds unchanged.
  */
 export async function convertedFiles(
-  plumbing: Plumbing,
-  root: string,
+  { plumbing, root, isAuto }: Converting,
   entries: readonly IndexEntry[],
 ): Promise<readonly BytePath[]> {
-  const [attributes, autocrlf] = await Promise.all([
-    readAttributes(plumbing, entries),
-    plumbing.ask(["config", "--get", "core.autocrlf"]),
-  ]);
-  const isAuto = autocrlf.exitCode === 0 && !/^(false|no|off|0)?$/i.test(autocrlf.stdout.trim());
+  const attributes = await readAttributes(plumbing, entries);
   if (attributes.size === 0 && !isAuto) return [];
   const kinds = entries.map((entry) => [entry, conversionOf(attributes.get(entry.path), isAuto)] as const);
   const lines = kinds.filter(([, kind]) => kind === "lines").map(([entry]) => entry);

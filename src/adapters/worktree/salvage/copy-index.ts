@@ -1,5 +1,6 @@
 import { copyFile, readFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { gitFailed } from "../git-failure.ts";
 import { hasCode } from "../trash.ts";
 import { type IndexContent, type ObjectFormat, readIndexFile } from "./index-file.ts";
 import type { Plumbing } from "./plumbing.ts";
@@ -26,9 +27,12 @@ export interface IndexCopy {
 export async function copyIndex({ plumbing, format, path }: IndexCopy): Promise<CopiedIndex> {
   const own = plumbing.withEnv({ GIT_INDEX_FILE: path });
   if (!(await copyOf(join(plumbing.gitDir, "index"), path))) await makeEmpty(own);
-  const whole = ["update-index", "--index-version", "2", "--no-split-index", "--no-untracked-cache"];
-  await own.tell("read the index", whole);
-  return { plumbing: own, content: readIndexFile(await readFile(path), format) };
+  const plain = readIndexFile(await readFile(path), format);
+  if (plain !== undefined) return { plumbing: own, content: plain };
+  await own.tell("read the index", ["update-index", "--index-version", "2", "--no-split-index"]);
+  const content = readIndexFile(await readFile(path), format);
+  if (content === undefined) throw gitFailed("read the index", "it is of a form that is not known");
+  return { plumbing: own, content };
 }
 
 /** An index without any entry. */

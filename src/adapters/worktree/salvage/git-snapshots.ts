@@ -6,11 +6,17 @@ import type { Snapshots } from "../../../ports/snapshots.ts";
 import { contextOf, type GitWorktreesOptions } from "../git-worktrees.ts";
 import type { Context } from "../place.ts";
 import { openRepository } from "../repository.ts";
-import { dropCheckpoints, findCheckpoint, findCheckpoints, takeCheckpoint } from "./checkpoints.ts";
+import {
+  dropCheckpoints,
+  findCheckpoint,
+  findCheckpoints,
+  plainCheckpoint,
+  takeCheckpoint,
+} from "./checkpoints.ts";
 import { hasState, keepWork } from "./keep-work.ts";
-import { readObjectFormat } from "./observe.ts";
 import { type Plumbing, plumbingAt } from "./plumbing.ts";
 import { putBack } from "./put-back.ts";
+import { readSettings } from "./repository-settings.ts";
 import { rewindFiles } from "./rewind.ts";
 import { dropSalvage, findSalvage, plainSalvage, showSalvage } from "./salvage-list.ts";
 import { findSalvages } from "./salvage-refs.ts";
@@ -52,7 +58,7 @@ export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
 
     async show(repositoryPath, ref) {
       const plumbing = await repositoryAt(context, repositoryPath);
-      return showSalvage(plumbing, await readObjectFormat(plumbing), ref);
+      return showSalvage(plumbing, (await readSettings(plumbing)).format, ref);
     },
 
     drop: async (repositoryPath, ref) => dropSalvage(await repositoryAt(context, repositoryPath), ref),
@@ -65,8 +71,10 @@ export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
       return { ref, commit };
     },
 
-    checkpoints: async (repositoryPath, sessionId) =>
-      findCheckpoints(await repositoryAt(context, repositoryPath), checkpointsOf(sessionId)),
+    async checkpoints(repositoryPath, sessionId) {
+      const plumbing = await repositoryAt(context, repositoryPath);
+      return (await findCheckpoints(plumbing, checkpointsOf(sessionId))).map(plainCheckpoint);
+    },
 
     async rewind({ workspace, checkpointRef: ref, salvageRef: held }) {
       const keeping = await standingWork(context, workspace);

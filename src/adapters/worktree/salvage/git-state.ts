@@ -23,17 +23,22 @@ export async function readGitState(plumbing: Plumbing): Promise<GitState> {
 
 /** Where HEAD stands. @throws AoError git_failed when that cannot be told. */
 export async function readHead(plumbing: Plumbing): Promise<HeadPosition> {
-  const [symbolic, resolved] = await Promise.all([
+  const [symbolic, commit] = await Promise.all([
     plumbing.ask(["symbolic-ref", "--quiet", "HEAD"]),
-    plumbing.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
+    headCommit(plumbing),
   ]);
-  const commit = resolved.exitCode === 0 ? resolved.stdout.trim() : null;
   const ref = symbolic.exitCode === 0 ? textOf(symbolic.stdout.trimEnd()) : null;
   if (ref?.startsWith("refs/heads/") === true && (commit !== null || (await isUnborn(plumbing, ref)))) {
     return { kind: "branch", branch: ref.slice("refs/heads/".length), commit };
   }
   if (commit === null || ref !== null) throw gitFailed("tell where HEAD stands", symbolic.stderr);
   return { kind: "detached", commit };
+}
+
+/** Commit of HEAD; `null` when there is none, or it cannot be read. */
+export async function headCommit(plumbing: Plumbing): Promise<string | null> {
+  const result = await plumbing.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  return result.exitCode === 0 ? result.stdout.trim() : null;
 }
 
 /** A branch whose commit cannot be read is not one without a commit. */

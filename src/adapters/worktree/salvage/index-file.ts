@@ -41,15 +41,14 @@ const MODE_AT = 24;
 const MODE_BYTES = 4;
 
 /**
- * Reads an index file of version 2 or 3 (gitformat-index(5)). Of its extensions git needs none to tell what is
- * in the index once it is no split one.
+ * Reads an index file of version 2 or 3 that is whole (gitformat-index(5)). Of its extensions git needs none to
+ * tell what is in such an index.
  *
- * @throws Error when it is of another form.
+ * @returns undefined when it is of another form: of version 4, in two files, or with folders for entries.
  */
-export function readIndexFile(file: Buffer, format: ObjectFormat): IndexContent {
+export function readIndexFile(file: Buffer, format: ObjectFormat): IndexContent | undefined {
   const version = file.length < HEADER_BYTES ? 0 : file.readUInt32BE(4);
-  const isKnown = file.toString("latin1", 0, 4) === "DIRC" && (version === 2 || version === 3);
-  if (!isKnown) throw new Error("the index is of a form that is not known");
+  if (file.toString("latin1", 0, 4) !== "DIRC" || (version !== 2 && version !== 3)) return undefined;
   const entries: IndexEntry[] = [];
   const parts: Buffer[] = [file.subarray(0, HEADER_BYTES)];
   let at = HEADER_BYTES;
@@ -59,9 +58,23 @@ export function readIndexFile(file: Buffer, format: ObjectFormat): IndexContent 
     parts.push(withoutStat(file.subarray(at, at + bytes)));
     at += bytes;
   }
+  const names = extensionsOf(file.subarray(at, file.length - oidBytes(format)));
+  if (names.some((name) => NOT_WHOLE.includes(name))) return undefined;
   const content = Buffer.concat(parts);
   const checksum = createHash(format).update(content).digest();
   return { canonical: Buffer.concat([content, checksum]), entries };
+}
+
+/** A split index and a sparse one. */
+const NOT_WHOLE = ["link", "sdir"];
+
+/** Each is a name of four letters, its size and its content. */
+function extensionsOf(rest: Buffer): readonly string[] {
+  const names: string[] = [];
+  for (let at = 0; at + 8 <= rest.length; at += 8 + rest.readUInt32BE(at + 4)) {
+    names.push(rest.toString("latin1", at, at + 4));
+  }
+  return names;
 }
 
 function oidBytes(format: ObjectFormat): number {

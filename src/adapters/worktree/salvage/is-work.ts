@@ -32,14 +32,14 @@ export async function treeOf(
  */
 export async function isWork(
   git: Git,
-  { plumbing, root, format }: Looking,
+  { plumbing, root, settings }: Looking,
   { state, trees }: { readonly state: WorktreeState; readonly trees: StoredTrees },
 ): Promise<boolean> {
   const { entries } = state.index;
   const isOdd = entries.some(({ stage, intentToAdd }) => stage > 0 || intentToAdd);
   if (isOdd || operationsUnderWay([...state.git.files.keys()]).length > 0) return true;
   const { commit } = state.git.head;
-  const head = await treeOf(plumbing, format, commit);
+  const head = await treeOf(plumbing, settings.format, commit);
   if (trees.staged !== head) return true;
   const changed = (await differingNames(plumbing, head, trees.files)).map(fromTreeName);
   if (await hasWork({ plumbing, root }, state, changed)) return true;

@@ -56,7 +56,7 @@ export async function keepWork(keeping: KeepingWork, request: KeepRequest): Prom
   const message = salvageMessage(sessionId, { atMs, reason, head: stored.state.git.head });
   const { parents, trees } = stored;
   const commit = await makeCommit(keeping.plumbing, { tree: trees.all, parents, message, atMs });
-  await verifyCommit(keeping.plumbing, keeping.format, commit);
+  await verifyCommit(keeping.plumbing, keeping.settings.format, commit);
   await keeping.boundary("salvage.commit:after");
   const ref = await makeNextRef(keeping, sessionId, commit);
   return { kind: "kept", ref, commit };

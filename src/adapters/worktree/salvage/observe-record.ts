@@ -11,8 +11,8 @@ import { readPermissions } from "./permissions.ts";
  *
  * @param folder for the copy of the index, and an empty folder in the place of the files.
  */
-export async function observeRecord({ plumbing, format }: Looking, folder: string): Promise<Observed> {
-  const index = await copyIndex({ plumbing, format, path: join(folder, "index") });
+export async function observeRecord({ plumbing, settings }: Looking, folder: string): Promise<Observed> {
+  const index = await copyIndex({ plumbing, format: settings.format, path: join(folder, "index") });
   const plain = index.content.entries.filter(({ stage, intentToAdd }) => stage === 0 && !intentToAdd);
   const files = new Map(plain.map(({ path, mode, oid }) => [path, { mode, oid }]));
   const nothing = { untracked: [], ignored: [], empty: [], blobs: [], unkeepable: [] };

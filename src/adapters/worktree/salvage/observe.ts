@@ -4,9 +4,10 @@ import { type CopiedIndex, copyIndex } from "./copy-index.ts";
 import { emptyFolders } from "./empty-folders.ts";
 import { type GitState, readGitState } from "./git-state.ts";
 import { ignoredFiles } from "./ignored-files.ts";
-import type { IndexContent, ObjectFormat } from "./index-file.ts";
+import type { IndexContent } from "./index-file.ts";
 import { type Permissions, readPermissions } from "./permissions.ts";
 import type { Plumbing } from "./plumbing.ts";
+import type { RepositorySettings } from "./repository-settings.ts";
 import { type FilesState, scanFiles } from "./scan-files.ts";
 import type { UnkeepablePath } from "./walk-folder.ts";
 
@@ -23,19 +24,13 @@ export interface WorktreeState extends FilesState {
 export interface Looking {
   readonly plumbing: Plumbing;
   readonly root: string;
-  readonly format: ObjectFormat;
+  readonly settings: RepositorySettings;
 }
 
 export interface Observed {
   readonly state: WorktreeState;
   /** The copy of the index that was looked at; it may be written to. */
   readonly index: CopiedIndex;
-}
-
-/** The hash of a repository's objects. */
-export async function readObjectFormat(plumbing: Plumbing): Promise<ObjectFormat> {
-  const { stdout } = await plumbing.ask(["config", "--get", "extensions.objectFormat"]);
-  return stdout.trim().toLowerCase() === "sha256" ? "sha256" : "sha1";
 }
 
 export interface Observation {
@@ -52,11 +47,12 @@ export interface Observation {
  * @throws AoError git_failed when git cannot tell.
  */
 export async function observe(looking: Looking, options: Observation): Promise<Observed> {
-  const { plumbing, root, format } = looking;
+  const { plumbing, root, settings } = looking;
+  const { format } = settings;
   const index = await copyIndex({ plumbing, format, path: join(options.folder, "index") });
   const ignored = ignoredFiles(root, options.ignoredPaths);
   const [scanned, empty, git] = await Promise.all([
-    scanFiles({ root, index, format, extra: [...ignored.files, ...(options.extra ?? [])], closely: true }),
+    scanFiles({ root, index, settings, extra: [...ignored.files, ...(options.extra ?? [])], closely: true }),
     emptyFolders(index.plumbing, root),
     readGitState(plumbing),
   ]);

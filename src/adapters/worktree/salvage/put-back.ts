@@ -89,14 +89,14 @@ function look(keeping: Keeping, saved: SavedState, folder: string): Promise<Obse
 
 /** Only an index that says what HEAD says can go. */
 async function whyNotIndex(
-  { plumbing, format }: Keeping,
+  { plumbing, settings }: Keeping,
   { state, index }: Observed,
   saved: SavedState,
 ): Promise<readonly Conflict[]> {
   const { canonical, entries } = state.index;
   if (canonical.equals(saved.index)) return [];
   const isOdd = entries.some(({ stage, intentToAdd }) => stage > 0 || intentToAdd);
-  const head = await treeOf(plumbing, format, state.git.head.commit);
+  const head = await treeOf(plumbing, settings.format, state.git.head.commit);
   const isHead = !isOdd && (await writeIndexTree(index.plumbing)) === head;
   return isHead ? [] : [{ path: "index", why: "it holds staged changes" }];
 }

@@ -65,10 +65,10 @@ interface Looked {
   readonly index: CopiedIndex;
 }
 
-async function look({ plumbing, root, format }: Keeping, wanted: Files, folder: string): Promise<Looked> {
-  const index = await copyIndex({ plumbing, format, path: join(folder, "index") });
+async function look({ plumbing, root, settings }: Keeping, wanted: Files, folder: string): Promise<Looked> {
+  const index = await copyIndex({ plumbing, format: settings.format, path: join(folder, "index") });
   const extra = [...wanted.keys()];
-  return { index, state: await scanFiles({ root, index, format, extra, closely: false }) };
+  return { index, state: await scanFiles({ root, index, settings, extra, closely: false }) };
 }
 
 /** A sparse checkout leaves files out now as it did then. */

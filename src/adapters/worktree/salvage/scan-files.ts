@@ -5,9 +5,10 @@ import { type BytePath, below, parentOf, parentsOf, placeOf, splitNul } from "./
 import { convertedFiles } from "./converted-files.ts";
 import type { CopiedIndex } from "./copy-index.ts";
 import { type FileEntry, readFileEntry } from "./file-entry.ts";
-import type { IndexEntry, ObjectFormat, SeenFile } from "./index-file.ts";
+import type { IndexEntry, SeenFile } from "./index-file.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { realFolders } from "./real-folders.ts";
+import type { RepositorySettings } from "./repository-settings.ts";
 import { type UnkeepablePath, walkFolder } from "./walk-folder.ts";
 import type { WantedBlob } from "./write-objects.ts";
 
@@ -32,7 +33,7 @@ export interface FilesState {
 export interface FilesScan {
   readonly root: string;
   readonly index: CopiedIndex;
-  readonly format: ObjectFormat;
+  readonly settings: RepositorySettings;
   /** Paths to look at besides those that git shows; they need not be there. */
   readonly extra: readonly BytePath[];
   /**
@@ -89,6 +90,7 @@ function nestedFolders({ root, index }: FilesScan, others: readonly BytePath[]):
 async function unchangedFiles({
   root,
   index,
+  settings,
   closely,
 }: FilesScan): Promise<ReadonlyMap<BytePath, TreeEntry>> {
   const { plumbing, content } = index;
@@ -98,7 +100,7 @@ async function unchangedFiles({
     (entry) => isSettled(entry) && !changed.has(entry.path) && isSame(entry),
   );
   const plain = settled.filter(({ mode }) => mode === "100644" || mode === "100755");
-  const converted = new Set(await convertedFiles(plumbing, root, plain));
+  const converted = new Set(await convertedFiles({ plumbing, root, isAuto: settings.autocrlf }, plain));
   const same = settled.filter(({ path }) => !converted.has(path));
   return new Map(same.map(({ path, mode, oid }) => [path, { mode, oid }]));
 }
@@ -140,7 +142,7 @@ interface Looked {
   readonly unkeepable: UnkeepablePath[];
 }
 
-async function lookAt({ root, format, index }: FilesScan, paths: readonly BytePath[]): Promise<Looked> {
+async function lookAt({ root, settings, index }: FilesScan, paths: readonly BytePath[]): Promise<Looked> {
   const gitlinks = index.content.entries.filter(({ mode }) => mode === GITLINK);
   const links = new Map(gitlinks.map(({ path, oid }) => [path, { mode: GITLINK, oid }]));
   const looked: Looked = { files: new Map(), blobs: [], unkeepable: [] };
@@ -148,7 +150,7 @@ async function lookAt({ root, format, index }: FilesScan, paths: readonly BytePa
   for (const [at, path] of paths.entries()) {
     if (at % BATCH === 0) await setImmediate();
     if (!folders.has(parentOf(path))) continue;
-    const entry = await readFileEntry(root, path, format);
+    const entry = await readFileEntry(root, path, settings.format);
     note(looked, entry, { path, place: placeOf(root, path), gitlink: links.get(path) });
   }
   return looked;

@@ -100,7 +100,7 @@ interface Note {
 function notesOf({ looking, observed }: Storing): readonly Note[] {
   const { state } = observed;
   const note = (name: string, bytes: Buffer): Note => {
-    const oid = blobOid(looking.format, bytes);
+    const oid = blobOid(looking.settings.format, bytes);
     return { name, blob: { oid, source: { kind: "bytes", bytes } } };
   };
   const git = [...state.git.files].map(([path, bytes]) => note(`${LAYOUT.git}/${toTreeName(path)}`, bytes));

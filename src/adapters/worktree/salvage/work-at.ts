@@ -9,10 +9,11 @@ import type { WorktreeRecord } from "../worktree-records.ts";
 import { bytePathOf } from "./byte-path.ts";
 import { type ChosenWork, chooseWork } from "./choose-work.ts";
 import type { Keeping, KeepingWork } from "./keep-work.ts";
-import { observe, readObjectFormat } from "./observe.ts";
+import { observe } from "./observe.ts";
 import { observeRecord } from "./observe-record.ts";
 import { plumbingAt } from "./plumbing.ts";
 import { refuseUnkeepable } from "./refuse-unkeepable.ts";
+import { readSettings } from "./repository-settings.ts";
 
 export interface SnapshotContext extends Context {
   readonly boundary: FaultPoint;
@@ -108,5 +109,5 @@ async function keepingOf(
   const { gitDir } = record;
   const commonDir = repository?.commonDir ?? gitDir;
   const plumbing = plumbingAt(git, { gitDir, commonDir, root });
-  return { git, boundary, plumbing, root, format: await readObjectFormat(plumbing) };
+  return { git, boundary, plumbing, root, settings: await readSettings(plumbing) };
 }

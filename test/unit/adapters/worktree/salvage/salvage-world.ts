@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { execaSync } from "execa";
 import { gitRunner } from "../../../../../src/adapters/worktree/run-git.ts";
 import { type KeepingWork, keepWork } from "../../../../../src/adapters/worktree/salvage/keep-work.ts";
-import { observe, readObjectFormat } from "../../../../../src/adapters/worktree/salvage/observe.ts";
+import { observe } from "../../../../../src/adapters/worktree/salvage/observe.ts";
 import { plumbingAt } from "../../../../../src/adapters/worktree/salvage/plumbing.ts";
 import { putBack } from "../../../../../src/adapters/worktree/salvage/put-back.ts";
+import { readSettings } from "../../../../../src/adapters/worktree/salvage/repository-settings.ts";
 import type { SessionId } from "../../../../../src/domain/ids.ts";
 import type { FaultPoint } from "../../../../../src/ports/fault-point.ts";
 import {
@@ -32,8 +33,10 @@ export interface SalvageWorld {
   /** Runs git in the worktree, whatever it exits with. */
   tryGit(...args: readonly string[]): number;
   write(path: string, content: string): void;
-  /** Removes the worktree with all that is in it, and adds it again. */
-  makeAnew(): void;
+  /** Removes the worktree with all that is in it, and adds it again: on its branch, if not told otherwise. */
+  makeAnew(on?: readonly string[]): void;
+  /** Has git delete all that nothing holds. */
+  forgetLoose(): void;
   salvage(ignoredPaths?: readonly string[]): ReturnType<typeof keepWork>;
   putBack(commit: string, boundary?: FaultPoint): ReturnType<typeof putBack>;
   keeping(boundary?: FaultPoint): Promise<KeepingWork>;
@@ -67,7 +70,7 @@ export function salvageWorld({
     const gitDir = gitDirOf(path);
     const git = gitRunner({ env: GIT_ENV });
     const plumbing = plumbingAt(git, { gitDir, commonDir: join(repository.path, ".git"), root: path });
-    const base = { git, plumbing, root: path, format: await readObjectFormat(plumbing), boundary };
+    const base = { git, plumbing, root: path, settings: await readSettings(plumbing), boundary };
     return { ...base, observe: (observation) => observe(base, observation) };
   };
   return {
@@ -76,10 +79,14 @@ export function salvageWorld({
     git: (...args) => gitIn(path, ...args),
     tryGit: (...args) => gitExit(path, ...args),
     write: (file, content) => writeIn(path, file, content),
-    makeAnew() {
+    makeAnew(on = [anewOn]) {
       execaSync("chmod", ["-R", "u+rwX", path]);
       repository.git("worktree", "remove", "--force", "--force", path);
-      repository.git("worktree", "add", "-q", "--", path, anewOn);
+      repository.git("worktree", "add", "-q", path, ...on);
+    },
+    forgetLoose() {
+      repository.git("reflog", "expire", "--expire=now", "--all");
+      repository.git("gc", "-q", "--prune=now");
     },
     salvage: async (ignoredPaths = []) =>
       keepWork(await keeping(), {
