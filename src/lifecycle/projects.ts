@@ -5,7 +5,9 @@ import type { ConfiguredProject } from "../ports/config.ts";
 import type { SessionRows } from "../ports/session-store.ts";
 import type { PostCreate } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
+import { operationInProgress } from "./operations/operation-errors.ts";
 import { newProject, occupiesProject, type ProjectChoice, projectNotFound } from "./project-draft.ts";
+import { recoverOperations } from "./recovery/recover-operations.ts";
 
 /** What the configuration says of a project's sessions. */
 export interface ProjectSettings {
@@ -138,16 +140,17 @@ export async function isGone(
  * that is gone cannot be freed any more: they stay, and do not keep their project.
  *
  * @throws AoError project_not_found
+ * @throws AoError operation_in_progress while a session of it is under way, with who and since when.
  * @throws AoError project_in_use while a session of it lives or has a worktree; `details.sessions`.
  */
-export async function removeProject(
-  { store, files }: Pick<SessionDeps, "store" | "files">,
-  name: string,
-): Promise<Project> {
+export async function removeProject(deps: SessionDeps, name: string): Promise<Project> {
+  const { store, files } = deps;
   const named = registered({ store }, name);
+  await recoverOperations(deps);
   const canBeFreed = !(await isGone({ files }, named));
   return store.transaction(() => {
     const project = registered({ store }, name);
+    refuseUnderWay(deps, project);
     const { sessions: known, unreadable } = store.rows(project.id);
     const sessions = [...known.filter((record) => occupiesProject(record, canBeFreed)), ...unreadable];
     if (sessions.length > 0) {
@@ -159,6 +162,12 @@ export async function removeProject(
     store.removeProject(project.id);
     return project;
   });
+}
+
+/** A spawn under way has no row yet. Of an operation that cannot be read it is not known whose it is. */
+function refuseUnderWay({ operations }: Pick<SessionDeps, "operations">, { id }: Project): void {
+  const underWay = operations.unfinished().operations.find(({ projectId }) => projectId === id);
+  if (underWay !== undefined) throw operationInProgress(underWay);
 }
 
 function registered({ store }: Pick<SessionDeps, "store">, name: string): Project {

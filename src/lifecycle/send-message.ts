@@ -6,6 +6,7 @@ import type { SessionDeps } from "./deps.ts";
 import { acceptMessage } from "./messages/accept-message.ts";
 import { awaitMessage } from "./messages/await-message.ts";
 import { observeLive } from "./messages/observe-target.ts";
+import { recoverOperations } from "./recovery/recover-operations.ts";
 import { requireSession } from "./session-refs.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -49,7 +50,7 @@ export async function sendMessage(
   { timeoutMs, wait = true, requestId = null }: SendOptions,
 ): Promise<SendResult> {
   refuseBadMessage(text);
-  await deps.runtime.reopen();
+  await recoverOperations(deps);
   const isRepeat = requestId !== null && deps.messages.ofRequest(id, requestId) !== undefined;
   if (wait && !isRepeat) await observeLive(deps, id);
   const accepted = await acceptMessage(deps, id, { text, requestId });

@@ -9,9 +9,10 @@ import {
   resolveProject,
   unregisterUnused,
 } from "../../../src/lifecycle/projects.ts";
+import { spawnSession } from "../../../src/lifecycle/spawn-session.ts";
 import type { ConfiguredProject } from "../../../src/ports/config.ts";
 import { aKilledSession, aProject, aSession, projectId } from "../../support/builders.ts";
-import { aWorld, type World } from "../../support/world.ts";
+import { aSpawnRequest, aWorld, type World } from "../../support/world.ts";
 
 const NOTHING = { id: null, name: null, prefix: null, defaultBranch: null };
 
@@ -304,6 +305,19 @@ describe("removing a project", () => {
       details: { sessions: ["app-1"] },
     });
     expect(listProjects(deps)).toEqual([aProject({ repositoryPath: "/repo/app" })]);
+  });
+
+  test("is refused while a session of it is on its way, with who is at it", async () => {
+    const world = aWorld();
+    const stuck = new Promise<void>(() => undefined);
+    const boundary = async (name: string) => (name === "spawn.begin:after" ? stuck : undefined);
+    void spawnSession({ ...world.deps, boundary }, aSpawnRequest(world.project));
+    await expect.poll(() => world.deps.operations.unfinished().operations).toHaveLength(1);
+    await expect(removeProject(world.deps, "app")).rejects.toMatchObject({
+      code: "operation_in_progress",
+      details: { kind: "spawn", holder: { command: expect.any(String) } },
+    });
+    expect(listProjects(world.deps)).toHaveLength(1);
   });
 
   test("whose repository is gone waits for no worktree, which could not be freed any more", async () => {

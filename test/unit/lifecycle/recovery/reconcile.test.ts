@@ -3,9 +3,11 @@ import { AoError } from "../../../../src/domain/errors.ts";
 import type { Operation } from "../../../../src/domain/operation.ts";
 import { cleanupSessions } from "../../../../src/lifecycle/cleanup-sessions.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
+import { removeProject } from "../../../../src/lifecycle/projects.ts";
 import { findOrphans, nameOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
+import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
 import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
 import { launchId, projectId, sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
@@ -205,11 +207,18 @@ describe("a spawn whose process died", () => {
     expect(world.row(sessionId("app-2")).lifecycle.runtime.state).toBe("alive");
   });
 
-  test("is finished by whoever changes something next", async () => {
-    const world = aWorld();
-    await killedSpawn(world, "spawn.row.insert:after");
-    await world.kill(sessionId("app-2"));
-    expect(world.runtime.sessions()).toEqual([]);
+  test.each<[string, (world: World) => Promise<unknown>]>([
+    ["spawn", (world) => world.spawn({ issueId: "44" })],
+    ["kill", (world) => world.kill(ID)],
+    ["restore", (world) => world.restore(ID)],
+    ["cleanup", ({ deps }) => cleanupSessions(deps, { projectId: null, dryRun: false, olderThanMs: null })],
+    ["send", ({ deps }) => sendMessage(deps, sessionId("app-2"), "hello", { timeoutMs: 0 })],
+    ["the removal of its project", ({ deps }) => removeProject(deps, "app")],
+  ])("is finished by whoever comes next: %s", async (_command, change) => {
+    const world = aWorld({ capabilities: { hooks: false, receipts: false } });
+    await killedSpawn(world, "spawn.runtime.create:after");
+    await change(world).catch(() => "whatever it comes to");
+    expect(world.row(sessionId("app-2")).lifecycle.runtime.state).toBe("alive");
     expect(world.deps.operations.unfinished().operations).toEqual([]);
   });
 
