@@ -37,6 +37,7 @@ const ENTRIES: readonly Entry[] = [
   { names: ["cancel"], load: async () => (await import("./commands/cancel.ts")).cancelCommand },
   { names: ["turns"], load: async () => (await import("./commands/turns.ts")).turnsCommand },
   { names: ["events"], load: async () => (await import("./commands/events.ts")).eventsCommand },
+  { names: ["transcript"], load: async () => (await import("./commands/transcript.ts")).transcriptCommand },
   { names: ["project"], load: async () => (await import("./commands/project.ts")).projectCommand },
   { names: ["agents"], load: async () => (await import("./commands/agents.ts")).agentsCommand },
   { names: ["config"], load: async () => (await import("./commands/config.ts")).configCommand },

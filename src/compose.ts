@@ -21,12 +21,15 @@ import { systemIds } from "./adapters/node/system-ids.ts";
 import { systemPrograms } from "./adapters/node/system-programs.ts";
 import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
 import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
+import { sha256 } from "./adapters/transcript-files/sha256.ts";
+import { systemTranscriptFiles } from "./adapters/transcript-files/system-transcript-files.ts";
 import type { GitWorktreesOptions } from "./adapters/worktree/git-worktrees.ts";
 import { dataLayout } from "./domain/data-layout.ts";
 import { AoError } from "./domain/errors.ts";
 import type { HookEvent } from "./domain/facts.ts";
 import type { ProcessIdentity } from "./domain/session.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
+import { transcriptStore } from "./lifecycle/transcript/transcript-store.ts";
 import type { Agent } from "./ports/agent.ts";
 import type { Config } from "./ports/config.ts";
 import type { IdSource } from "./ports/ids.ts";
@@ -195,6 +198,11 @@ async function ownIdentity(processes: ProcessTable): Promise<ProcessIdentity> {
   throw new AoError("internal", `process ${process.pid} does not find itself among the processes`);
 }
 
+/** All of `ao` is one writer: what two commands could not both save is kept in one copy. */
+function transcriptsOn(deps: Pick<SessionDeps, "locks" | "clock">): SessionDeps["transcripts"] {
+  return transcriptStore({ ...deps, files: systemTranscriptFiles(), sha256, writer: "ao" });
+}
+
 async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   const { store, dataDir, env, ids, socketPath, command } = parts;
   const processes = systemProcessTable();
@@ -215,6 +223,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     ...{ managedRoot: layout.worktreesRoot, trashDir: layout.trash },
     ignoredRule: lazyRules(parts.lookup, store.sessions, () => git.repositories),
   });
+  const locks = lazyLocks(lockOptions);
   return {
     ...git,
     store: store.sessions,
@@ -223,7 +232,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     turns: store.turns,
     messages: store.messages,
     checkpoints: noCheckpoints(),
-    locks: lazyLocks(lockOptions),
+    ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes }),
     messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
     agents,

@@ -5,6 +5,10 @@ import type { SessionJson } from "../../src/domain/session-json.ts";
 import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
 import { getSession } from "../../src/lifecycle/list-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import {
+  summarizeTranscript,
+  type TranscriptSummaryJson,
+} from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { listTurns } from "../../src/lifecycle/turns/list-turns.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -22,6 +26,8 @@ interface Shown extends SessionJson {
   readonly turns: readonly TurnJson[];
   /** The newest ones, newest first. */
   readonly operations: readonly OperationJson[];
+  /** What `ao` has recorded of the conversation; `null` when that is nothing. */
+  readonly transcript: TranscriptSummaryJson | null;
 }
 
 const MAX_OPERATIONS = 20;
@@ -34,6 +40,12 @@ function turnText({ phase, outcome, origin, updatedAt, errorMessage }: TurnJson)
 function operationText({ kind, state, updatedAt, error, holder }: OperationJson): string {
   const more = error?.message ?? (holder && `process ${holder.pid}, ${holder.command}`);
   return `${kind} ${state} ${updatedAt}${more ? `: ${more}` : ""}`;
+}
+
+function transcriptText({ transcript }: Shown): string | null {
+  if (transcript === null) return null;
+  const { messages, savedAt, health } = transcript;
+  return `${messages} messages, ${health}${savedAt === null ? "" : `, saved ${savedAt}`}`;
 }
 
 function exitText({ runtime }: SessionJson): string | null {
@@ -61,6 +73,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["exit", exitText(session)],
     ["activity", session.activity && `${session.activity}, ${session.lastActivityAt}`],
     ["pull request", session.pr],
+    ["transcript", transcriptText(session)],
     ["created", session.createdAt],
     ["terminated", session.terminatedAt],
     ["note", session.killNote],
@@ -86,9 +99,10 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
     previousAgentSessionIds: record.metadata.previousAgentSessionIds,
     turns: turns.map(toTurnJson),
     operations: operations.map(toOperationJson),
+    transcript: await summarizeTranscript(ao.deps, record),
   };
-  // Goals and transcripts are not recorded; readers find their keys all the same.
-  const parts = { goal: null, transcript: null };
+  // Goals are not recorded; readers find their key all the same.
+  const parts = { goal: null };
   await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
   return undefined;
 }

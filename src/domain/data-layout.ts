@@ -19,6 +19,11 @@ export interface DataLayout {
   readonly trash: string;
   /** Conversations of the embedded agent. */
   readonly embeddedConversations: string;
+  /** Conversations as `ao` itself keeps them, a folder for each project. */
+  readonly transcripts: string;
+  transcriptFolder(projectId: string): string;
+  /** Transcripts that were pruned, until their time of grace is over. */
+  readonly prunedTranscripts: string;
 }
 
 /** The layout below `dataDir` (cli.md §2). Pure: nothing is made and nothing is looked up. */
@@ -34,5 +39,8 @@ export function dataLayout(dataDir: string): DataLayout {
     locks: `${root}/locks`,
     trash: `${root}/trash`,
     embeddedConversations: `${root}/embedded`,
+    transcripts: `${root}/transcripts`,
+    transcriptFolder: (projectId) => `${root}/transcripts/${projectId}`,
+    prunedTranscripts: `${root}/trash/transcripts`,
   };
 }

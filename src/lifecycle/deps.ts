@@ -16,6 +16,7 @@ import type { Programs } from "../ports/programs.ts";
 import type { Repositories } from "../ports/repositories.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import type { TranscriptStore } from "../ports/transcript-store.ts";
 import type { TurnStore } from "../ports/turn-store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
@@ -35,6 +36,7 @@ export interface SessionDeps {
   readonly messenger: Messenger;
   readonly checkpoints: Checkpoints;
   readonly locks: Locks;
+  readonly transcripts: TranscriptStore;
   readonly inbox: Inbox;
   readonly processes: ProcessTable;
   readonly programs: Programs;

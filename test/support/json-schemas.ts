@@ -125,7 +125,14 @@ export const showSchema = sessionSchema.extend({
   turns: z.array(turnSchema),
   goal: z.null(),
   operations: z.array(operationSchema),
-  transcript: z.null(),
+  transcript: z.nullable(
+    z.strictObject({
+      messages: z.int(),
+      digest: z.nullable(z.string()),
+      savedAt: z.nullable(z.iso.datetime({ precision: 3 })),
+      health: z.string(),
+    }),
+  ),
   killNote: maybe,
   previousAgentSessionIds: z.array(text),
 });

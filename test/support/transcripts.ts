@@ -6,6 +6,7 @@ import type { TranscriptBase } from "../../src/domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../src/domain/transcript/message.ts";
 import { type TranscriptRef, transcriptPaths } from "../../src/domain/transcript/names.ts";
 import { transcriptStore } from "../../src/lifecycle/transcript/transcript-store.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import type { Locks } from "../../src/ports/locks.ts";
 import type { TranscriptFiles } from "../../src/ports/transcript-files.ts";
 import type { SaveResult, TranscriptStore } from "../../src/ports/transcript-store.ts";
@@ -39,6 +40,7 @@ export interface StoreOptions {
   readonly locks?: Locks;
   readonly sha256?: (text: string) => string;
   readonly lockWaitMs?: number;
+  readonly clock?: Pick<Clock, "nowMs">;
 }
 
 export function storeOn(files: TranscriptFiles, options: StoreOptions = {}): TranscriptStore {

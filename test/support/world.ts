@@ -5,6 +5,10 @@ import { type MemoryFiles, memoryFiles } from "../../src/adapters/memory/files.t
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
 import { memoryLocks } from "../../src/adapters/memory/locks.ts";
+import {
+  type MemoryTranscriptFiles,
+  memoryTranscriptFiles,
+} from "../../src/adapters/memory/memory-transcript-files.ts";
 import { type MemoryMessenger, memoryMessenger } from "../../src/adapters/memory/messenger.ts";
 import { type MemoryProcessTable, memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
 import { memoryPrograms } from "../../src/adapters/memory/programs.ts";
@@ -27,6 +31,7 @@ import type { MessageTarget } from "../../src/ports/messenger.ts";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
 import type { SessionStore } from "../../src/ports/session-store.ts";
 import { aProject, T0_MS } from "./builders.ts";
+import { storeOn } from "./transcripts.ts";
 
 /** Calls of store and files that a world can let fail; runtime, workspace and messenger have their own lever. */
 export type FaultPoint = "store.insert" | "store.save" | "store.verify" | "files.write" | "files.removeTree";
@@ -52,6 +57,7 @@ export interface World {
   readonly agent: MemoryAgent;
   readonly clock: MemoryClock;
   readonly files: MemoryFiles;
+  readonly transcriptFiles: MemoryTranscriptFiles;
   readonly processes: MemoryProcessTable;
   /** Registered, repository at `/repo/app`. */
   readonly project: Project;
@@ -109,11 +115,13 @@ export function aWorld(options: WorldOptions = {}): World {
   store.insertProject(project);
 
   const processes = memoryProcessTable();
+  const locks = memoryLocks();
+  const transcriptFiles = memoryTranscriptFiles();
   const deps: SessionDeps = {
     ...{ store, operations, changes, turns, messages },
     ...{ runtime, workspace, repositories, messenger, inbox, clock },
     checkpoints: noCheckpoints(),
-    locks: memoryLocks(),
+    ...{ locks, transcripts: storeOn(transcriptFiles, { locks, writer: "ao", clock }) },
     agents: new Map([[agent.name, agent]]),
     processes,
     programs: memoryPrograms(["/bin/agent"]),
@@ -127,6 +135,7 @@ export function aWorld(options: WorldOptions = {}): World {
   const row = (id: SessionId) => mustHave(store.get(id), id);
   return {
     ...{ deps, log, runtime, workspace, messenger, repositories, agent, clock, files, processes, project },
+    transcriptFiles,
     settings: NO_SETTINGS,
     failNext(point, error, spared = 0) {
       const spare = Array.from({ length: spared }, () => null);

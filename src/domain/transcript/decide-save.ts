@@ -47,7 +47,7 @@ export function decideRewrite({ head, base, next }: RewriteFacts): "unchanged" |
 }
 
 /** Whether two hold the same messages. */
-export function isSamePrefix(one: TranscriptPrefix, other: TranscriptPrefix): boolean {
+function isSamePrefix(one: TranscriptPrefix, other: TranscriptPrefix): boolean {
   return one.count === other.count && one.digest === other.digest;
 }
 

@@ -50,7 +50,12 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
       alone(ref, (paths) => changeMarker(deps, paths, id, (turn) => ({ ...turn, commitDigest }))),
     clearTurn: (ref, id) => alone(ref, (paths) => changeMarker(deps, paths, id, () => null)),
     resumeTurn: (ref) => alone(ref, (paths) => resumeTurn(deps, paths)),
-    verify: (ref) => alone(ref, (paths) => verifyTranscript(deps, paths)),
+    async verify(ref) {
+      const seen = await verifyTranscript(deps, transcriptPaths(ref));
+      if (seen.health === "healthy" || seen.health === "missing") return seen;
+      // Somebody may be in the middle of a save; where no lock can be had, what was seen is the answer.
+      return alone(ref, (paths) => verifyTranscript(deps, paths)).catch(() => seen);
+    },
     repair: (ref) => alone(ref, (paths) => repairTranscript(deps, paths)),
     async copies(ref) {
       const names = copyNames(ref, await deps.files.list(ref.folder));

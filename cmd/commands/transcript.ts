@@ -1,0 +1,226 @@
+import { type Command, Option } from "commander";
+import { AoError } from "../../src/domain/errors.ts";
+import type { SessionId } from "../../src/domain/ids.ts";
+import { isoTime } from "../../src/domain/iso-time.ts";
+import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import {
+  emptyTranscriptTrash,
+  type PruneOutcome,
+  pruneTranscript,
+  transcriptTrash,
+} from "../../src/lifecycle/transcripts/prune-transcript.ts";
+import { forEachMessage, readPage, type TranscriptPage } from "../../src/lifecycle/transcripts/read-page.ts";
+import { type RepairOutcome, repairTranscript } from "../../src/lifecycle/transcripts/repair-transcript.ts";
+import { isSound, verifyTranscripts } from "../../src/lifecycle/transcripts/verify-transcripts.ts";
+import { countFlag, jsonOption, sessionIds } from "../flags.ts";
+import type { Host } from "../host.ts";
+import type { Invocation } from "../invocation.ts";
+import { table } from "../table.ts";
+import {
+  gapsJson,
+  messageJson,
+  messageLines,
+  messageMarkdown,
+  reportCells,
+  reportJson,
+} from "../transcript-view.ts";
+
+const MAX_PAGE = 10_000;
+const MAX_NUMBER = 999_999_999;
+
+interface ShowFlags {
+  readonly limit: string;
+  readonly from?: string;
+}
+
+function pageJson(id: SessionId, { head, savedAtMs, gaps, messages, next }: TranscriptPage) {
+  return {
+    ...{ id, messages: head.count, digest: head.digest, savedAt: isoTime(savedAtMs), gaps: gapsJson(gaps) },
+    ...{ data: messages.map(messageJson), next: next === null ? null : next + 1 },
+  };
+}
+
+async function show(invocation: Invocation, name: string, flags: ShowFlags): Promise<undefined> {
+  const limit = countFlag("--limit", flags.limit, MAX_PAGE);
+  const first = flags.from === undefined ? null : countFlag("--from", flags.from, MAX_NUMBER) - 1;
+  const ao = await invocation.open("reading");
+  const id = resolveSessionId(ao.deps, name);
+  const page = await readPage(ao.deps, id, { first, limit });
+  const value = pageJson(id, page);
+  await invocation.print(value, () => page.messages.flatMap((one) => messageLines(one, invocation.paint)));
+  if (page.head.count === 0) invocation.note(`nothing is recorded of ${id} yet`);
+  if (page.isDamaged)
+    invocation.warn(`the transcript of ${id} is damaged; ao transcript verify ${id} says how`);
+  if (value.next !== null) invocation.note(`more: ao transcript show ${id} --from ${value.next}`);
+  return undefined;
+}
+
+async function verify(invocation: Invocation, names: readonly string[]): Promise<number> {
+  const ao = await invocation.open("reading");
+  const ids = names.length === 0 ? null : sessionIds(ao, names);
+  const reports = await verifyTranscripts(ao.deps, ids);
+  await invocation.print({ data: reports.map(reportJson) }, () =>
+    reports.length === 0
+      ? []
+      : table({
+          header: ["TRANSCRIPT", "HEALTH", "MESSAGES", "BYTES", "FOUND"],
+          rows: reports.map(reportCells),
+          paint: invocation.paint,
+          width: undefined,
+        }),
+  );
+  if (reports.length === 0) invocation.note("no transcripts yet");
+  return reports.every(isSound) ? 0 : 4;
+}
+
+function repairText({ name, result }: RepairOutcome): string {
+  switch (result.kind) {
+    case "repaired": {
+      const lost = result.lostMessages === 0 ? "nothing lost" : `${result.lostMessages} messages lost`;
+      return `${name} repaired, ${result.salvagedBytes} bytes kept in the salvage, ${lost}`;
+    }
+    case "unchanged":
+      return `${name} is sound`;
+    case "forgotten":
+      return `${name} is forgotten: its files were gone; a new one may begin`;
+    case "missing":
+      return `${name} has no transcript`;
+  }
+}
+
+function repairJson({ id, name, result }: RepairOutcome) {
+  const { salvagedBytes = 0, lostMessages = 0 } = result.kind === "repaired" ? result : {};
+  const messages = "head" in result ? result.head.count : 0;
+  return { id, name, outcome: result.kind, messages, salvagedBytes, lostMessages };
+}
+
+async function repair(invocation: Invocation, name: string): Promise<undefined> {
+  invocation.hold();
+  const ao = await invocation.open("existing");
+  const outcomes = await repairTranscript(ao.deps, resolveSessionId(ao.deps, name));
+  await invocation.print({ data: outcomes.map(repairJson) }, () => outcomes.map(repairText));
+  return undefined;
+}
+
+async function exportTo(invocation: Invocation, name: string, { format }: { readonly format: string }) {
+  const ao = await invocation.open("reading");
+  const id = resolveSessionId(ao.deps, name);
+  const { stdout } = invocation.io;
+  const isMarkdown = format === "markdown";
+  if (isMarkdown) stdout.write(`# ${id}\n\n`);
+  const isThere = await forEachMessage(ao.deps, id, async (message) => {
+    stdout.write(isMarkdown ? messageMarkdown(message) : `${JSON.stringify(messageJson(message))}\n`);
+  });
+  if (!isThere) throw new AoError("transcript_not_found", `nothing is recorded of ${id} yet`);
+  return undefined;
+}
+
+async function prune(invocation: Invocation, names: readonly string[]): Promise<undefined> {
+  invocation.hold();
+  const ao = await invocation.open("existing");
+  const pruned: PruneOutcome[] = [];
+  for (const id of sessionIds(ao, names)) pruned.push(await pruneTranscript(ao.deps, id));
+  const deleted = await emptyTranscriptTrash(ao.deps);
+  const { folder } = transcriptTrash(ao.deps);
+  await invocation.print({ data: pruned, trash: folder, deleted }, () =>
+    pruned.map(({ id, files, bytes }) =>
+      files.length === 0
+        ? `${id} has no transcript`
+        : `${id} pruned: ${files.length} files, ${bytes} bytes, in ${folder}`,
+    ),
+  );
+  if (deleted.length > 0)
+    invocation.note(`${deleted.length} files that were pruned 14 days ago or earlier are deleted`);
+  return undefined;
+}
+
+function showCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "show <session>",
+      purpose: "Print what was said in a session, a page at a time",
+      examples: [
+        ["ao transcript show app-7", "the last messages"],
+        ["ao transcript show app-7 --from 1 --json", "from the first one on, for a script"],
+      ],
+    })
+    .addOption(new Option("-n, --limit <count>", "messages on a page").default("50"))
+    .option("--from <number>", "first message, counted from 1 (default: the last page)")
+    .addOption(jsonOption())
+    .action(host.action(show));
+}
+
+function verifyCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "verify [session...]",
+      purpose: "Read every file of transcripts and say what is damaged; changes nothing",
+      more: "The exit code is 4 when anything is damaged. Files beside the log that lag behind are no damage.",
+      examples: [
+        ["ao transcript verify", "all there are"],
+        ["ao transcript verify app-7 --json", "one, for a script"],
+      ],
+    })
+    .addOption(jsonOption())
+    .action(host.action(verify));
+}
+
+function repairCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "repair <session>",
+      purpose: "Set a transcript right, after what is cut off is kept in its salvage",
+      examples: [
+        ["ao transcript repair app-7", "after ao transcript verify found damage"],
+        ["ao transcript repair app-7 --json", "what was kept and what was lost, for a script"],
+      ],
+    })
+    .addOption(jsonOption())
+    .action(host.action(repair));
+}
+
+function exportCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "export <session>",
+      purpose: "Print a whole transcript",
+      examples: [
+        ["ao transcript export app-7 > app-7.md", "to read it, or to give it to somebody"],
+        ["ao transcript export app-7 --format jsonl", "one JSON object a message, for a program"],
+      ],
+    })
+    .addOption(
+      new Option("--format <format>", "what to print").choices(["markdown", "jsonl"]).default("markdown"),
+    )
+    .action(host.action(exportTo));
+}
+
+function pruneCommand(host: Host): Command {
+  return host
+    .command({
+      usage: "prune <session...>",
+      purpose: "Move transcripts of sessions that are over into the trash, for 14 days",
+      more: "Nothing is ever deleted by age alone: what was pruned is deleted by a prune 14 days later or more.",
+      examples: [
+        ["ao transcript prune app-7", "its files, copies included, go to the trash"],
+        ["ao transcript prune app-7 app-8 --json", "two of them, for a script"],
+      ],
+    })
+    .addOption(jsonOption())
+    .action(host.action(prune));
+}
+
+/** `ao transcript …`. */
+export function transcriptCommand(host: Host): Command {
+  const transcript = host.command({
+    usage: "transcript",
+    purpose: "Show, check, repair, export and prune the conversations that ao keeps",
+    examples: [
+      ["ao transcript show app-7", "what was said"],
+      ["ao transcript verify", "whether all of it is whole"],
+    ],
+  });
+  const parts = [showCommand, verifyCommand, repairCommand, exportCommand, pruneCommand];
+  for (const part of parts) transcript.addCommand(part(host));
+  return transcript;
+}

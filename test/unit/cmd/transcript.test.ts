@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { T0_MS } from "../../support/builders.ts";
+import { memoryCli } from "../../support/memory-cli.ts";
+import { aMessage, liveSession, turns } from "../../support/transcripts.ts";
+import { aWorld, type World } from "../../support/world.ts";
+
+/** A world with one session of two turns. */
+async function recorded(messages = turns(1, 2)) {
+  const world = aWorld();
+  const { id } = await world.spawn();
+  const ref = { folder: `${world.deps.dataDir}/transcripts/app`, name: id };
+  const session = liveSession(world.deps.transcripts, undefined, ref);
+  session.add(...messages);
+  await session.save();
+  return { world, id, session, ref };
+}
+
+async function json(world: World, ...argv: readonly string[]) {
+  const { exitCode, stdout, stderr } = await memoryCli(world, ["transcript", ...argv, "--json"]);
+  expect(stderr).toBe("");
+  return { exitCode, value: JSON.parse(stdout) };
+}
+
+describe("ao transcript show", () => {
+  test("prints the last page, and where to go on from", async () => {
+    const { world } = await recorded();
+    const { stdout, stderr } = await memoryCli(world, ["transcript", "show", "app-1", "-n", "3"]);
+    const at = new Date(T0_MS).toISOString();
+    expect(stdout.split("\n").slice(0, 4)).toEqual([
+      `#2 assistant  ${at} · turn-1 · from agent_log`,
+      "    answer 1",
+      "",
+      `#3 user  ${at} · turn-2 · from hook`,
+    ]);
+    expect(stderr).toBe("");
+    const first = await memoryCli(world, ["transcript", "show", "app-1", "-n", "3", "--from", "1"]);
+    expect(first.stderr).toBe("more: ao transcript show app-1 --from 4\n");
+  });
+
+  test("gives a script every member, the number and the time", async () => {
+    const { world, session } = await recorded([{ ...aMessage({ text: "hi" }), tool: "edit" }]);
+    expect(await json(world, "show", "app-1")).toEqual({
+      exitCode: 0,
+      value: {
+        ...{ id: "app-1", messages: 1, digest: session.base()?.digest },
+        ...{ savedAt: new Date(T0_MS).toISOString(), gaps: [], next: null },
+        data: [
+          {
+            ...{ number: 1, role: "user", text: "hi", turnId: null, source: "hook", tool: "edit" },
+            at: new Date(T0_MS).toISOString(),
+          },
+        ],
+      },
+    });
+  });
+
+  test("acts on no terminal", async () => {
+    const { world } = await recorded([aMessage({ text: "one\n\u001b[31mtwo\r\nthree" })]);
+    const { stdout } = await memoryCli(world, ["transcript", "show", "app-1"]);
+    expect(stdout.split("\n").slice(1, 4)).toEqual(["    one", "    \\x1b[31mtwo", "    three"]);
+  });
+
+  test("of a session without one says so, and one that was removed is an error", async () => {
+    const world = aWorld();
+    await world.spawn();
+    const { exitCode, stdout, stderr } = await memoryCli(world, ["transcript", "show", "app-1"]);
+    expect([exitCode, stdout, stderr]).toEqual([0, "", "nothing is recorded of app-1 yet\n"]);
+    expect((await memoryCli(world, ["transcript", "export", "app-1"])).exitCode).toBe(3);
+    expect((await memoryCli(world, ["transcript", "show", "app-9"])).exitCode).toBe(3);
+    expect((await memoryCli(world, ["transcript", "show", "app-1", "--from", "0"])).exitCode).toBe(2);
+  });
+});
+
+describe("ao transcript verify", () => {
+  test("says of all, or of one, that they are sound", async () => {
+    const { world } = await recorded();
+    const { exitCode, stdout } = await memoryCli(world, ["transcript", "verify"]);
+    expect([exitCode, stdout.split("\n")[1]]).toEqual([0, expect.stringMatching(/^app-1 +healthy +4 +\d+$/)]);
+    const one = await json(world, "verify", "app-1");
+    expect(one).toMatchObject({
+      exitCode: 0,
+      value: { data: [{ name: "app-1", isSound: true, messages: 4 }] },
+    });
+  });
+
+  test("exits with 4 on damage and says what is missing; repair keeps it and says so too", async () => {
+    const { world, session, ref } = await recorded();
+    session.add(...turns(3));
+    await session.save();
+    const first = world.transcriptFiles.peek(`${ref.folder}/app-1.events.jsonl`);
+    const log = Buffer.from(first ?? []).toString();
+    world.transcriptFiles.poke(
+      `${ref.folder}/app-1.events.jsonl`,
+      Buffer.from(log.replace("answer 1", "Answer 1")),
+    );
+    await world.transcriptFiles.unlink(`${ref.folder}/app-1.jsonl`);
+    const damaged = await json(world, "verify");
+    expect(damaged).toMatchObject({
+      exitCode: 4,
+      value: { data: [{ health: "damaged", isSound: false, log: { gaps: [{ first: 1, last: 4 }] } }] },
+    });
+    const shown = await memoryCli(world, ["transcript", "show", "app-1"]);
+    expect(shown.stderr).toContain("warning: the transcript of app-1 is damaged");
+    const { stdout } = await memoryCli(world, ["transcript", "verify"]);
+    expect(stdout).toContain("4 messages cannot be read");
+    expect(await json(world, "repair", "app-1")).toMatchObject({
+      exitCode: 0,
+      value: { data: [{ id: "app-1", outcome: "repaired", lostMessages: 4, salvagedBytes: log.length }] },
+    });
+    expect((await json(world, "verify")).exitCode).toBe(0);
+    expect((await memoryCli(world, ["transcript", "repair", "app-1"])).stdout).toBe("app-1 is sound\n");
+  });
+
+  test("without any says so", async () => {
+    const { exitCode, stdout, stderr } = await memoryCli(aWorld(), ["transcript", "verify"]);
+    expect([exitCode, stdout, stderr]).toEqual([0, "", "no transcripts yet\n"]);
+  });
+});
+
+describe("ao transcript export", () => {
+  test.each([
+    ["markdown", `# app-1\n\n## 1. user · ${new Date(T0_MS).toISOString()}\n\nhi\nthere\n\n`],
+    [
+      "jsonl",
+      `{"number":1,"role":"user","source":"hook","text":"hi\\nthere","turnId":null,"at":"${new Date(T0_MS).toISOString()}"}\n`,
+    ],
+  ])("prints all of it as %s", async (format, expected) => {
+    const { world } = await recorded([aMessage({ text: "hi\nthere" })]);
+    const { exitCode, stdout } = await memoryCli(world, [
+      "transcript",
+      "export",
+      "app-1",
+      "--format",
+      format,
+    ]);
+    expect([exitCode, stdout]).toEqual([0, expected]);
+  });
+});
+
+describe("ao transcript prune", () => {
+  test("is refused while the session lives, then moves all of it into the trash for 14 days", async () => {
+    const { world, id, ref } = await recorded();
+    const refused = await memoryCli(world, ["transcript", "prune", "app-1"]);
+    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining("app-1 is not over")]);
+    await world.kill(id);
+    expect(await json(world, "prune", "app-1")).toMatchObject({
+      exitCode: 0,
+      value: { data: [{ id: "app-1", files: expect.arrayContaining(["app-1.events.jsonl"]) }], deleted: [] },
+    });
+    expect(await world.transcriptFiles.list(ref.folder)).toEqual([]);
+    world.clock.advance(14 * 24 * 3_600_000);
+    expect((await json(world, "prune", "app-1")).value).toMatchObject({
+      data: [{ files: [], bytes: 0 }],
+      deleted: [],
+    });
+    world.clock.advance(1);
+    const { stdout, stderr } = await memoryCli(world, ["transcript", "prune", "app-1"]);
+    expect(stdout).toBe("app-1 has no transcript\n");
+    expect(stderr).toContain("4 files that were pruned 14 days ago or earlier are deleted");
+  });
+});
+
+test("ao show tells of the transcript", async () => {
+  const { world, session } = await recorded();
+  const { stdout } = await memoryCli(world, ["show", "app-1", "--json"]);
+  expect(JSON.parse(stdout).transcript).toEqual({
+    ...{ messages: 4, digest: session.base()?.digest, health: "healthy" },
+    savedAt: new Date(T0_MS).toISOString(),
+  });
+  const text = await memoryCli(world, ["show", "app-1"]);
+  expect(text.stdout).toContain("transcript    4 messages, healthy, saved");
+});
