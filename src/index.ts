@@ -44,3 +44,5 @@ export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";
 export { type RestoreResult, restoreSession } from "./lifecycle/restore-session.ts";
 export { type SendOptions, type SendResult, sendMessage } from "./lifecycle/send-message.ts";
 export { type SpawnRequest, type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
+export { type PageOptions, readPage, type TranscriptPage } from "./lifecycle/transcripts/read-page.ts";
+export { verifyTranscripts } from "./lifecycle/transcripts/verify-transcripts.ts";

@@ -133,8 +133,8 @@ async function makeFolder(folder: string): Promise<void> {
     (cause: unknown) => cause,
   );
   const code = error === undefined ? undefined : codeOf(error);
-  if (code === "EEXIST") return;
-  if (error === undefined) return fsyncFolder(dirname(folder));
+  // Whoever made it may have died before its name was durable.
+  if (error === undefined || code === "EEXIST") return fsyncFolder(dirname(folder));
   if (code !== "ENOENT" || dirname(folder) === folder) throw unusable(`make ${folder}`, error);
   await makeFolder(dirname(folder));
   await makeFolder(folder);

@@ -11,6 +11,7 @@ import { acknowledge, commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
 import { keepConflict } from "./keep-conflict.ts";
 import { hasLog, type OpenTranscript, openForSave } from "./open-for-save.ts";
+import { makeFolders } from "./write-file.ts";
 import { appendRecords, recordsOf } from "./write-log.ts";
 
 /** What a record has beside one message, at most, in bytes. */
@@ -64,7 +65,7 @@ export async function saveFirst(
   const known = Math.max(base?.count ?? 0, open.ledger.committed?.count ?? 0);
   if (known > 0) return { kind: "externally_removed" };
   if (texts.length === 0) return { kind: "unchanged", head: EMPTY_HEAD, warnings: [] };
-  await context.files.makeFolder(paths.folder);
+  await makeFolders(context.files, paths.folder);
   return commit(context, paths, open, {
     ...{ reason: "save", appended: null },
     write: (log, stamped) => {

@@ -17,6 +17,7 @@ import { withFile } from "./read-file.ts";
 import { messagesOf } from "./read-messages.ts";
 import { salvageLines } from "./salvage.ts";
 import { readLedger, writeLedger } from "./sidecars.ts";
+import { makeFolders } from "./write-file.ts";
 import { appendRecords, recordsOf } from "./write-log.ts";
 
 /** Sets the marker of a turn, on what is on disk in the same moment. */
@@ -33,7 +34,7 @@ export async function beginTurn(
     ...{ startCount: head.count, startDigest: head.digest },
     ...{ startedAtMs: context.clock.nowMs(), commitDigest: null },
   };
-  await context.files.makeFolder(paths.folder);
+  await makeFolders(context.files, paths.folder);
   await writeLedger(context, paths, { ...open.ledger, inFlight });
   return { kind: "begun", turn: inFlight, head };
 }

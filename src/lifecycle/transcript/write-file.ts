@@ -40,6 +40,12 @@ export function bufferedWriter(out: FileWriter): BufferedWriter {
   };
 }
 
+/** Makes the folder of a transcript, and the one of all folders, durably, whoever made them first. */
+export async function makeFolders(files: TranscriptFiles, folder: string): Promise<void> {
+  await files.makeFolder(folder.slice(0, folder.lastIndexOf("/")));
+  await files.makeFolder(folder);
+}
+
 /** Opens a file for `work` and closes it, whatever happens. */
 export async function withWriter<Result>(
   opening: Promise<FileWriter>,
