@@ -14,14 +14,16 @@ const MIN_INTERVAL_MS = 100;
 const MAX_INTERVAL_MS = 86_400_000;
 
 const NOTHING: ReconcileResult = {
-  ...{ observed: 0, transitions: [], operations: [], orphans: [] },
+  ...{ observed: 0, transitions: [], operations: [], messages: [], orphans: [] },
   ...{ setAside: 0, errors: [] },
 };
 
-function linesOf({ observed, transitions, operations, orphans }: ReconcileResult): readonly string[] {
+function linesOf(result: ReconcileResult): readonly string[] {
+  const { observed, transitions, operations, messages, orphans } = result;
   return [
     ...operations.map(({ kind, sessionId, id, outcome }) => `${kind} of ${sessionId ?? id} ${outcome}`),
     ...transitions.map(({ id, from, to, reason }) => `${id} ${from} -> ${to}${reason ? ` (${reason})` : ""}`),
+    ...messages.map(({ messageId, sessionId, state }) => `message ${messageId} for ${sessionId} ${state}`),
     ...orphans.map(
       ({ kind, where, sessionId, action, detail }) =>
         `orphan ${kind} of ${sessionId} ${action}: ${printable(where)}: ${printable(detail)}`,

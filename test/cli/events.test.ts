@@ -78,7 +78,10 @@ describe("the command line of operations", () => {
 
   test("reconcile of a sound data directory does nothing, with or without one", async () => {
     const ao = aoSandbox();
-    const nothing = { observed: 0, transitions: [], operations: [], orphans: [], setAside: 0, errors: [] };
+    const nothing = {
+      ...{ observed: 0, transitions: [], operations: [], messages: [], orphans: [] },
+      ...{ setAside: 0, errors: [] },
+    };
     expect(await ao.json(reconcileSchema, ["reconcile"])).toEqual(nothing);
     await ao.spawn(ao.repository(), SLEEP);
     await ao.json(reconcileSchema, ["reconcile"]);

@@ -189,6 +189,13 @@ export const reconcileSchema = z.strictObject({
       outcome: z.enum(["finished", "undone", "left"]),
     }),
   ),
+  messages: z.array(
+    z.strictObject({
+      messageId: text,
+      sessionId: text,
+      state: z.enum(["queued", "delivering", "delivered", "unconfirmed", "failed", "cancelled"]),
+    }),
+  ),
   setAside: z.int().min(0),
   orphans: z.array(
     z.strictObject({

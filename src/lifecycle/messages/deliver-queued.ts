@@ -1,8 +1,10 @@
 import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { MessageId, SessionId } from "../../domain/ids.ts";
-import type { MessageState } from "../../domain/message.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
+import { isDelivering, type MessageState } from "../../domain/message.ts";
 import type { SessionDeps } from "../deps.ts";
 import { deliverNext } from "./deliver-next.ts";
+import { isReceiptOverdue, whyNotReady } from "./readiness.ts";
 
 /** A message that went out of the queue, and what became of it. */
 export interface QueuedDelivery {
@@ -25,7 +27,8 @@ export interface QueuedDeliveries {
 
 /**
  * Delivers what is queued, of all sessions, in the order of each queue, as far as the agents can take it now: none
- * is waited for but for its receipts. A session that is over keeps its queue, without an error.
+ * is waited for but for its receipts. A session that is over keeps its queue, without an error. Goes by the rows,
+ * so sessions are observed before: an agent that was at work then is not even looked at.
  *
  * @throws AoError when the store cannot be used.
  */
@@ -33,26 +36,41 @@ export async function deliverQueued(deps: SessionDeps): Promise<QueuedDeliveries
   const messages: QueuedDelivery[] = [];
   const errors: DeliveryError[] = [];
   for (const sessionId of deps.messages.sessionsWaiting()) {
-    try {
-      await deliverAll(deps, sessionId, messages);
-    } catch (error) {
-      if (isAoError(error, "not_running")) continue;
-      const code = isAoError(error) ? error.code : "internal";
-      errors.push({ subject: `messages of ${sessionId}`, code, message: errorMessage(error) });
-    }
+    const error = await deliverAll(deps, sessionId, messages);
+    if (error !== null) errors.push(error);
   }
   return { messages, errors };
 }
 
+/** Adds what went out of the queue to `delivered`; `null` when nothing failed. */
 async function deliverAll(
   deps: SessionDeps,
   sessionId: SessionId,
   delivered: QueuedDelivery[],
-): Promise<void> {
-  for (;;) {
-    const next = await deliverNext(deps, sessionId);
-    if (next.kind !== "tried") return;
-    const { id: messageId, state } = next.message;
-    delivered.push({ messageId, sessionId, state: state.kind });
+): Promise<DeliveryError | null> {
+  try {
+    for (let isOn = mayTakeOne(deps, sessionId); isOn; ) {
+      const next = await deliverNext(deps, sessionId);
+      isOn = next.kind === "tried";
+      if (next.kind !== "tried") continue;
+      const { id: messageId, state } = next.message;
+      delivered.push({ messageId, sessionId, state: state.kind });
+    }
+    return null;
+  } catch (error) {
+    if (isAoError(error, "not_running")) return null;
+    const code = isAoError(error) ? error.code : "internal";
+    return { subject: `messages of ${sessionId}`, code, message: errorMessage(error) };
   }
+}
+
+function mayTakeOne(deps: SessionDeps, id: SessionId): boolean {
+  const record = deps.store.get(id);
+  if (record === undefined || isTerminal(record.lifecycle)) return false;
+  const sent = deps.messages.sent(id);
+  const left = sent.find(isDelivering);
+  // Who holds the session's lock is at it; else it was left.
+  if (left !== undefined) return left.channel === "terminal" || isReceiptOverdue(left, deps.clock.nowMs());
+  const capabilities = deps.agents.get(record.metadata.agent)?.capabilities;
+  return whyNotReady(record, capabilities, sent) === null;
 }

@@ -1,6 +1,7 @@
 import type { SessionId } from "../../domain/ids.ts";
 import type { SessionReason } from "../../domain/lifecycle.ts";
 import type { Status } from "../../domain/status.ts";
+import type { QueuedDelivery } from "../messages/deliver-queued.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** A session whose status a look changed. */
@@ -29,6 +30,8 @@ export interface ReconcileResult extends Recovery {
   /** Sessions that were looked at. */
   readonly observed: number;
   readonly transitions: readonly Transition[];
+  /** Messages that went out of their queues. */
+  readonly messages: readonly QueuedDelivery[];
   readonly orphans: readonly Orphan[];
   /** Hook events that nobody will apply, which lie aside in the inbox for a person to look at. */
   readonly setAside: number;

@@ -3,6 +3,7 @@ import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { deriveStatus } from "../../domain/status.ts";
 import type { SessionDeps } from "../deps.ts";
+import { deliverQueued, type QueuedDeliveries } from "../messages/deliver-queued.ts";
 import { observeSessions } from "../observe-sessions.ts";
 import { crossing } from "../operations/crossing.ts";
 import { describeUnreadable } from "../session-refs.ts";
@@ -18,8 +19,8 @@ interface Observed {
 }
 
 /**
- * One tick: takes over what dead processes left, looks at every live session once and saves what it saw,
- * tidies the inbox, takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
+ * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, delivers
+ * the messages that wait and can be delivered, tidies the inbox, takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
  * errors and stops nothing else. A second tick at once changes nothing.
  *
  * @throws AoError when the store cannot be used, store_corrupt also when it is damaged anywhere.
@@ -29,6 +30,9 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
   const { operations, errors } = await recoverOperations(deps);
   const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
     observe(deps),
+  );
+  const sent = await orError<Omit<QueuedDeliveries, "errors">>("messages", { messages: [] }, () =>
+    deliverQueued(deps),
   );
   const tidied = await orError("inbox", { setAside: 0 }, async () => {
     return { setAside: await deps.inbox.tidy(deps.clock.nowMs()), errors: [] };
@@ -44,9 +48,10 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
     observed: seen.observed,
     transitions: seen.transitions,
     operations,
+    messages: sent.messages,
     orphans: undone.orphans,
     setAside: tidied.setAside,
-    errors: [...errors, ...seen.errors, ...tidied.errors, ...undone.errors, ...swept.errors],
+    errors: [...errors, ...seen.errors, ...sent.errors, ...tidied.errors, ...undone.errors, ...swept.errors],
   };
 }
 

@@ -69,6 +69,7 @@ describe("reconcile", () => {
       transitions: [],
       operations: [],
       orphans: [],
+      messages: [],
       setAside: 0,
       errors: [],
     });

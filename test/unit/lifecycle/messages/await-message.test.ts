@@ -3,8 +3,10 @@ import { AoError } from "../../../../src/domain/errors.ts";
 import { acceptMessage } from "../../../../src/lifecycle/messages/accept-message.ts";
 import { awaitMessage } from "../../../../src/lifecycle/messages/await-message.ts";
 import { deliverQueued } from "../../../../src/lifecycle/messages/deliver-queued.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
 import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import { sessionId } from "../../../support/builders.ts";
+import { aDelivery, aMessageIn } from "../../../support/messages.ts";
 import type { World } from "../../../support/world.ts";
 import { answersEverything, aRestingWorld, ID, queued, stored, story, typed } from "./message-world.ts";
 
@@ -149,17 +151,22 @@ describe("a sender", () => {
 });
 
 describe("a tick", () => {
+  const tick = async ({ deps }: World) => {
+    await observeSessions(deps);
+    return deliverQueued(deps);
+  };
+
   test("delivers what can be delivered now, and waits for nobody", async () => {
     const world = await aRestingWorld();
     const [one, two] = [await queued(world, "one"), await queued(world, "two")];
     const startedAtMs = world.clock.nowMs();
-    expect(await deliverQueued(world.deps)).toEqual({
+    expect(await tick(world)).toEqual({
       messages: [{ messageId: one.id, sessionId: "app-1", state: "delivered" }],
       errors: [],
     });
     expect(stored(world, two).state.kind).toBe("queued");
     expect(world.clock.nowMs()).toBe(startedAtMs);
-    expect(await deliverQueued(world.deps)).toEqual({ messages: [], errors: [] });
+    expect(await tick(world)).toEqual({ messages: [], errors: [] });
     expect(story(world)).toEqual(["running"]);
   });
 
@@ -170,7 +177,7 @@ describe("a tick", () => {
     await queued(world, "one");
     const other = await acceptMessage(world.deps, second.id, { text: "two", requestId: null });
     world.messenger.setListener(ID, "refuses");
-    expect(await deliverQueued(world.deps)).toMatchObject({
+    expect(await tick(world)).toMatchObject({
       messages: [{ messageId: other.id, sessionId: "app-2" }],
       errors: [{ subject: "messages of app-1", code: "delivery_failed" }],
     });
@@ -180,7 +187,26 @@ describe("a tick", () => {
     const world = await aRestingWorld();
     const message = await queued(world);
     world.runtime.exitAgent(ID, 1);
-    expect(await deliverQueued(world.deps)).toEqual({ messages: [], errors: [] });
+    expect(await tick(world)).toEqual({ messages: [], errors: [] });
     expect(stored(world, message).state.kind).toBe("queued");
+  });
+
+  test("does not look again at an agent that was just seen at work", async () => {
+    const world = await aRestingWorld();
+    await world.hear(ID, "submit", { body: "begin" });
+    await queued(world);
+    await observeSessions(world.deps);
+    world.clearLog();
+    expect(await deliverQueued(world.deps)).toEqual({ messages: [], errors: [] });
+    expect(world.log).toEqual([]);
+  });
+
+  test("settles what a process that died has left on its way", async () => {
+    const world = await aRestingWorld();
+    const delivery = aDelivery({ turnId: null, sinceMs: world.clock.nowMs() });
+    const left = aMessageIn({ kind: "delivering", delivery });
+    world.deps.messages.insert(left);
+    await tick(world);
+    expect(stored(world, left).state.kind).toBe("unconfirmed");
   });
 });

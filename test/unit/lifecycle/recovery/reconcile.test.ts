@@ -15,7 +15,10 @@ import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";
 
 const ID = sessionId("app-1");
 const PATH = "/data/worktrees/app/app-1";
-const NOTHING = { transitions: [], operations: [], orphans: [], setAside: 0, errors: [] };
+const NOTHING = {
+  ...{ transitions: [], operations: [], messages: [], orphans: [] },
+  ...{ setAside: 0, errors: [] },
+};
 
 /** Starts a runtime and makes a worktree, both with our marks, that nobody has. */
 async function strays({ deps }: World, id: string): Promise<void> {
