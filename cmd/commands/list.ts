@@ -1,64 +1,42 @@
 import type { Command } from "commander";
-import { isoTime } from "../../src/domain/iso-time.ts";
-import { isTerminal } from "../../src/domain/lifecycle.ts";
-import type { SessionRecord } from "../../src/domain/session.ts";
-import { listSessions } from "../../src/lifecycle/list-sessions.ts";
+import type { Ao } from "../../src/compose.ts";
 import { jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
-import { sessionJson, sessionTable } from "../session-view.ts";
+import {
+  type ListChoice,
+  listingJson,
+  listingLines,
+  listingNotes,
+  listingWarnings,
+  takeListing,
+} from "../list-view.ts";
+import { requireScreen, watchList } from "../watch-list.ts";
 
 interface ListFlags {
   readonly project?: string;
   readonly includeTerminated: boolean;
   readonly stored: boolean;
+  readonly watch: boolean;
 }
 
-/** Newest first; what was made in the same millisecond by number. */
-function newestFirst(records: readonly SessionRecord[]): readonly SessionRecord[] {
-  return [...records].reverse();
-}
-
-function noteWhatIsMissing(invocation: Invocation, shown: number, hidden: number): void {
-  if (shown === 0 && hidden === 0) invocation.note('no sessions yet; start one: ao spawn --prompt "…"');
-  if (hidden > 0) invocation.note(`${hidden} terminated not shown; --include-terminated shows them`);
+async function choiceOf(ao: Ao, flags: ListFlags): Promise<ListChoice> {
+  const { includeTerminated, stored } = flags;
+  return { projectId: await projectFilter(ao, flags.project), includeTerminated, stored };
 }
 
 async function list(invocation: Invocation, flags: ListFlags): Promise<undefined> {
-  const ao = await invocation.open("reading");
-  const projectId = await projectFilter(ao, flags.project);
-  const { sessions, unreadable, observedAtMs, lookFailures } = await listSessions(ao.deps, {
-    projectId,
-    stored: flags.stored,
-  });
-  const shown = newestFirst(sessions).filter(
-    ({ lifecycle }) => flags.includeTerminated || !isTerminal(lifecycle),
-  );
-  const hidden = sessions.length - shown.length;
-  await invocation.print(
-    {
-      data: shown.map((record) => sessionJson(ao, record)),
-      meta: {
-        hiddenTerminatedCount: hidden,
-        observedAt: isoTime(observedAtMs),
-        unreadable: unreadable.map(({ id, flaw }) => ({ id, why: flaw })),
-      },
-    },
-    () =>
-      shown.length === 0
-        ? []
-        : sessionTable({
-            records: shown,
-            nowMs: ao.deps.clock.nowMs(),
-            paint: invocation.paint,
-            width: invocation.io.stdout.columns,
-          }),
-  );
-  for (const { id, flaw } of unreadable) {
-    invocation.warn(`session ${id} is not shown: its row in the store cannot be read (${flaw})`);
+  if (flags.watch) {
+    requireScreen(invocation);
+    await watchList(invocation, (ao) => choiceOf(ao, flags));
+    return undefined;
   }
-  for (const failure of lookFailures) invocation.warn(`could not look at some sessions: ${failure}`);
-  noteWhatIsMissing(invocation, shown.length + unreadable.length, hidden);
+  const ao = await invocation.open("reading");
+  const listing = await takeListing(ao, await choiceOf(ao, flags));
+  const look = { paint: invocation.paint, width: invocation.io.stdout.columns };
+  await invocation.print(listingJson(ao, listing), () => listingLines(ao, listing, look));
+  for (const warning of listingWarnings(listing)) invocation.warn(warning);
+  for (const note of listingNotes(listing)) invocation.note(note);
   return undefined;
 }
 
@@ -82,6 +60,7 @@ export function listCommand(
     .addOption(projectOption("only sessions of this project (default: all projects)"))
     .addOption(switchOption("-a, --include-terminated", "also sessions that are over"))
     .addOption(switchOption("--stored", "do not look at the sessions, show what was last recorded"))
+    .addOption(switchOption("-w, --watch", "draw it again every second until it is interrupted"))
     .addOption(jsonOption())
     .action(host.action(list));
 }

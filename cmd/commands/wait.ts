@@ -16,7 +16,7 @@ interface WaitFlags {
 async function wait(invocation: Invocation, name: string, flags: WaitFlags): Promise<undefined> {
   const statuses = statusesFlag("--for", flags.for);
   const timeoutMs = statusTimeout(flags.timeout);
-  const ao = await invocation.open("existing");
+  const ao = await invocation.open("reading");
   const id = resolveSessionId(ao.deps, name);
   const { signal } = invocation.io.interruption;
   const record = await waitForStatus(ao.deps, id, { statuses, timeoutMs, signal });

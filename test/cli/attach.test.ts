@@ -1,31 +1,11 @@
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Ao, aoSandbox } from "../support/ao.ts";
 import { showSchema } from "../support/json-schemas.ts";
+import { aTerminal } from "../support/terminal.ts";
 
 const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
 const SHELL = ["--agent", "shell", "--", "sh"];
-
-/** A terminal to run things in: a tmux server of the user's own, apart from that of `ao`. */
-function aTerminal(ao: Ao) {
-  const socket = join(ao.root, "outer");
-  const env = { ...ao.env, TERM: "xterm-256color" };
-  const tmux = (...args: readonly string[]) =>
-    spawnSync("tmux", ["-u", "-f", "/dev/null", "-S", socket, ...args], {
-      env,
-      encoding: "utf8",
-    }).stdout.trim();
-  tmux("new-session", "-d", "-s", "user", "-x", "120", "-y", "30", "sh");
-  onTestFinished(() => void tmux("kill-server"));
-  return {
-    type(line: string): void {
-      tmux("send-keys", "-t", "user", "-l", line);
-      tmux("send-keys", "-t", "user", "Enter");
-    },
-    screen: () => tmux("capture-pane", "-p", "-t", "user"),
-  };
-}
 
 /** The sessions that clients of `ao`'s server look at. */
 const watched = (ao: Ao) => ao.tmux("list-clients", "-F", "#{session_name}");

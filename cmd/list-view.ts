@@ -1,0 +1,73 @@
+import type { Ao } from "../src/compose.ts";
+import type { ProjectId } from "../src/domain/ids.ts";
+import { isoTime } from "../src/domain/iso-time.ts";
+import { isTerminal } from "../src/domain/lifecycle.ts";
+import type { SessionRecord } from "../src/domain/session.ts";
+import { listSessions, type SessionList } from "../src/lifecycle/list-sessions.ts";
+import type { Paint } from "./color.ts";
+import { sessionJson, sessionTable } from "./session-view.ts";
+
+export interface ListChoice {
+  /** `null` means all projects. */
+  readonly projectId: ProjectId | null;
+  readonly includeTerminated: boolean;
+  /** Shows what is recorded, without a look. */
+  readonly stored: boolean;
+}
+
+/** What a list shows, and what it leaves out. */
+export interface Listing extends Pick<SessionList, "unreadable" | "observedAtMs" | "lookFailures"> {
+  /** Newest first; what was made in the same millisecond by number. */
+  readonly shown: readonly SessionRecord[];
+  /** How many are over and so not shown. */
+  readonly hidden: number;
+}
+
+/** Looks at the sessions as `listSessions` does. */
+export async function takeListing({ deps }: Ao, choice: ListChoice): Promise<Listing> {
+  const { sessions, ...rest } = await listSessions(deps, choice);
+  const shown = [...sessions]
+    .reverse()
+    .filter(({ lifecycle }) => choice.includeTerminated || !isTerminal(lifecycle));
+  return { ...rest, shown, hidden: sessions.length - shown.length };
+}
+
+/** The listing as `--json` prints it. */
+export function listingJson(ao: Ao, { shown, hidden, unreadable, observedAtMs }: Listing) {
+  return {
+    data: shown.map((record) => sessionJson(ao, record)),
+    meta: {
+      hiddenTerminatedCount: hidden,
+      observedAt: isoTime(observedAtMs),
+      unreadable: unreadable.map(({ id, flaw }) => ({ id, why: flaw })),
+    },
+  };
+}
+
+/** The table, nothing when there is no session to show. */
+export async function listingLines(
+  { deps }: Ao,
+  { shown }: Listing,
+  look: { readonly paint: Paint; readonly width: number | undefined },
+): Promise<readonly string[]> {
+  return shown.length === 0 ? [] : sessionTable({ records: shown, nowMs: deps.clock.nowMs(), ...look });
+}
+
+/** What could not be shown, one line each. */
+export function listingWarnings({ unreadable, lookFailures }: Listing): readonly string[] {
+  return [
+    ...unreadable.map(
+      ({ id, flaw }) => `session ${id} is not shown: its row in the store cannot be read (${flaw})`,
+    ),
+    ...lookFailures.map((failure) => `could not look at some sessions: ${failure}`),
+  ];
+}
+
+/** What a person may miss, one line each. */
+export function listingNotes({ shown, hidden, unreadable }: Listing): readonly string[] {
+  const isEmpty = shown.length + unreadable.length + hidden === 0;
+  return [
+    ...(isEmpty ? ['no sessions yet; start one: ao spawn --prompt "…"'] : []),
+    ...(hidden > 0 ? [`${hidden} terminated not shown; --include-terminated shows them`] : []),
+  ];
+}
