@@ -26,7 +26,6 @@ import { systemTranscriptFiles } from "./adapters/transcript-files/system-transc
 import type { GitWorktreesOptions } from "./adapters/worktree/git-worktrees.ts";
 import { dataLayout } from "./domain/data-layout.ts";
 import { AoError } from "./domain/errors.ts";
-import type { HookEvent } from "./domain/facts.ts";
 import type { ProcessIdentity } from "./domain/session.ts";
 import type { SessionDeps } from "./lifecycle/deps.ts";
 import { transcriptStore } from "./lifecycle/transcript/transcript-store.ts";
@@ -214,8 +213,6 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   ]);
   const agents = allAgents();
   const { boundary, clock } = await faultSeams(env, systemClock());
-  const submittedText = (event: HookEvent) =>
-    agents.get(event.agent)?.interpret(event)?.submittedText ?? null;
   const self = { process: await ownIdentity(processes), command };
   const lockOptions = { dir: layout.locks, self, processes };
   const git: ReturnType<typeof lazyGit> = lazyGit({
@@ -234,7 +231,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     checkpoints: noCheckpoints(),
     ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes }),
-    messenger: tmuxMessenger({ env, processes, inbox, clock, submittedText }),
+    messenger: tmuxMessenger({ env, processes }),
     agents,
     inbox,
     processes,

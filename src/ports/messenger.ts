@@ -1,24 +1,18 @@
 import type { RuntimeTarget } from "./runtime.ts";
 
 export interface MessageTarget extends RuntimeTarget {
-  /** The agent tells what was submitted to it, so that a delivery can be confirmed. */
-  readonly receipts: boolean;
   /** As `AgentCapabilities` has it; false where it is not known. */
   readonly bracketedPaste: boolean;
 }
 
-/** `delivered`: the agent's own evidence carried this text. `unconfirmed`: typed, nothing was heard. */
-export type Delivery = { readonly state: "delivered" } | { readonly state: "unconfirmed" };
-
 /** Whether keys reached a terminal; `unknown` when there was no answer: they may have. */
-export type Press = { readonly kind: "pressed" } | { readonly kind: "unknown"; readonly cause: string };
+export type Typed = { readonly kind: "typed" } | { readonly kind: "unknown"; readonly cause: string };
 
-/** Brings a message into an agent's terminal. */
+/** Types into an agent's terminal. Whether the agent took it up is for its own evidence to say. */
 export interface Messenger {
   /**
-   * Types the text as one paste followed by a separate Enter, then waits up to `timeoutMs` for the
-   * agent's receipt. Any content up to 1 MB arrives byte for byte, or is refused: a text is never changed.
-   * Sends to one agent never interleave.
+   * Types the text as one paste followed by a separate Enter. Any content up to 1 MB arrives byte for byte, or is
+   * refused: a text is never changed. Sends to one agent never interleave.
    *
    * @throws AoError not_running when the agent is gone.
    * @throws AoError message_unsafe when the text holds control characters and the agent does not take a paste as
@@ -26,7 +20,7 @@ export interface Messenger {
    * @throws AoError delivery_failed when the terminal refuses input; nothing was submitted.
    * @throws AoError runtime_unavailable when the runtime did not answer.
    */
-  send(target: MessageTarget, text: string, timeoutMs: number): Promise<Delivery>;
+  send(target: MessageTarget, text: string): Promise<Typed>;
   /**
    * Presses keys one after the other, with nothing between them.
    *
@@ -35,5 +29,5 @@ export interface Messenger {
    * @throws AoError delivery_failed when the terminal refuses input; nothing was pressed.
    * @throws AoError runtime_unavailable when the runtime did not answer; nothing was pressed.
    */
-  press(target: RuntimeTarget, keys: readonly string[]): Promise<Press>;
+  press(target: RuntimeTarget, keys: readonly string[]): Promise<Typed>;
 }

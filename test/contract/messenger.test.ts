@@ -1,10 +1,8 @@
 import { expect } from "vitest";
 import { memoryMessenger } from "../../src/adapters/memory/messenger.ts";
-import { systemClock } from "../../src/adapters/node/system-clock.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import { tmuxMessenger } from "../../src/adapters/tmux/tmux-messenger.ts";
 import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
-import type { HookEvent } from "../../src/domain/facts.ts";
 import type { MessageTarget } from "../../src/ports/messenger.ts";
 import { aProcess, aRuntimeHandle } from "../support/builders.ts";
 import { rawAgent, type StubAgent } from "../support/stub-agents.ts";
@@ -18,10 +16,10 @@ function memoryWorld(): MessengerWorld {
   const messenger = memoryMessenger();
   return {
     messenger,
-    async agent(listener, { receipts = true, bracketedPaste = false } = {}) {
+    async agent(listener, { bracketedPaste = false } = {}) {
       const { sessionId, launchId } = aRuntimeSpec();
-      messenger.setListener(sessionId, listener);
-      return { sessionId, launchId, handle: aRuntimeHandle(), process: aProcess(), receipts, bracketedPaste };
+      if (listener !== "listens") messenger.setListener(sessionId, listener);
+      return { sessionId, launchId, handle: aRuntimeHandle(), process: aProcess(), bracketedPaste };
     },
     heard: ({ sessionId }) =>
       messenger.sent.filter(({ target }) => target.sessionId === sessionId).map(({ text }) => text),
@@ -44,33 +42,18 @@ function tmuxWorld(): MessengerWorld {
   const processes = systemProcessTable();
   const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
   const stubs = new Map<string, StubAgent>();
-  const answering: MessageTarget[] = [];
   const heard = ({ sessionId }: { readonly sessionId: string }) => submissions(stubs.get(sessionId));
-  // Stands for agents with hooks: whatever was submitted to one is told by an event of its own.
-  const pending = async () =>
-    answering.flatMap(({ sessionId, launchId }) =>
-      heard({ sessionId }).map((body, index): HookEvent => {
-        const id = `${launchId}-${index}`;
-        return { id, sessionId, launchId, agent: "stub", event: "submit", atMs: 0, body };
-      }),
-    );
   const act: Record<Listener, (target: MessageTarget) => Promise<void>> = {
-    answers: async (target) => void answering.push(target),
-    deaf: async () => undefined,
+    listens: async () => undefined,
     refuses: async ({ handle }) => void server.tmux("select-pane", "-d", "-t", handle.paneId),
     gone: (target) => runtime.destroy(target),
   };
   return {
-    messenger: tmuxMessenger({
-      processes,
-      inbox: { pending },
-      clock: systemClock(),
-      submittedText: ({ body }) => body,
-    }),
-    async agent(listener, { receipts = true, bracketedPaste = false } = {}) {
+    messenger: tmuxMessenger({ processes }),
+    async agent(listener, { bracketedPaste = false } = {}) {
       const stub = rawAgent({ bracketed: bracketedPaste });
       const spec = aRuntimeSpec({ argv: stub.argv });
-      const target = { ...spec, ...(await runtime.create(spec)), receipts, bracketedPaste };
+      const target = { ...spec, ...(await runtime.create(spec)), bracketedPaste };
       stubs.set(spec.sessionId, stub);
       await expect.poll(() => stub.isReady(), { timeout: 20_000 }).toBe(true);
       await act[listener](target);

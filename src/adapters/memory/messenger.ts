@@ -5,8 +5,8 @@ import type { MessageTarget, Messenger } from "../../ports/messenger.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 
 /**
- * How an agent takes messages: `answers` hears and, when it has receipts, confirms; `deaf` hears but
- * never confirms; `refuses` takes no input; `gone` does not run.
+ * How an agent takes messages: `answers` hears them; `deaf` has them in its terminal and does nothing; `refuses`
+ * takes no input; `gone` does not run.
  */
 export type MemoryListener = "answers" | "deaf" | "refuses" | "gone";
 
@@ -54,7 +54,7 @@ export function memoryMessenger(options: MemoryMessengerOptions = {}): MemoryMes
       if (!target.bracketedPaste) refuseKeys(target.sessionId, text);
       sent.push({ target, text });
       if (listener === "answers") await options.onHeard?.(target, text);
-      return { state: target.receipts && listener === "answers" ? "delivered" : "unconfirmed" };
+      return { kind: "typed" };
     },
     async press(target, keys) {
       log.push(`messenger.press ${target.sessionId} ${keys.join(" ")}`);
@@ -64,7 +64,7 @@ export function memoryMessenger(options: MemoryMessengerOptions = {}): MemoryMes
       refuse(target, listener);
       pressed.push({ target, keys });
       if (listener === "answers") await options.onPressed?.(target, keys);
-      return { kind: "pressed" };
+      return { kind: "typed" };
     },
   };
 }

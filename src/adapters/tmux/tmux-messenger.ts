@@ -2,18 +2,17 @@ import { randomUUID } from "node:crypto";
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { hasKeys, refuseKeys } from "../../domain/message-keys.ts";
-import type { MessageTarget, Messenger, Press } from "../../ports/messenger.ts";
+import type { MessageTarget, Messenger, Typed } from "../../ports/messenger.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { pressCommand, TYPED } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
 import { locate, locateReopened, type Sighting } from "./locate.ts";
 import { pasteFlags, splitAtPasteEnd, typingCall } from "./paste.ts";
-import { awaitReceipt, eventsSoFar, type ReceiptDeps } from "./receipt.ts";
-import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
+import { type TmuxAnswer, type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
 import { notRunning, unavailable } from "./unavailable.ts";
 
-export interface TmuxMessengerOptions extends TmuxProgram, ReceiptDeps {
+export interface TmuxMessengerOptions extends TmuxProgram {
   readonly processes: ProcessTable;
 }
 
@@ -27,32 +26,18 @@ const MAX_PIECES = 1000;
 export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
   const deps: TmuxDeps = { run: tmuxRunner(options), processes: options.processes };
   return {
-    async send(target, text, timeoutMs) {
-      const message = text.replace(/[\r\n]+$/, "");
-      const before = target.receipts ? await eventsSoFar(options) : new Set<string>();
-      await type(deps, target, message);
-      const isHeard =
-        target.receipts && (await awaitReceipt(options, { target, text: message, before, timeoutMs }));
-      return { state: isHeard ? "delivered" : "unconfirmed" };
-    },
+    send: (target, text) => type(deps, target, text.replace(/[\r\n]+$/, "")),
     press: (target, keys) => press(deps, target, keys),
   };
 }
 
-async function press(deps: TmuxDeps, target: RuntimeTarget, keys: readonly string[]): Promise<Press> {
+async function press(deps: TmuxDeps, target: RuntimeTarget, keys: readonly string[]): Promise<Typed> {
   const { pane } = openPane(target.sessionId, await locateReopened(deps, target));
   const answer = await deps.run(target.handle.socketPath, pressCommand(pane, keys));
-  if (answer.kind === "failed") return { kind: "unknown", cause: answer.cause };
-  if (answer.kind === "missing") throw unavailable(answer.cause);
-  if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return { kind: "pressed" };
-  openPane(target.sessionId, await locate(deps, target));
-  throw refused(
-    target.sessionId,
-    answer.kind === "refused" ? answer.message : "the terminal changed meanwhile",
-  );
+  return typedBy(deps, target, answer);
 }
 
-async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<void> {
+async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<Typed> {
   const { pane, serverVersion } = openPane(target.sessionId, await locateReopened(deps, target));
   if (!(pane.bracketedPaste ?? target.bracketedPaste)) refuseKeys(target.sessionId, message);
   const pieces = splitAtPasteEnd(message);
@@ -70,10 +55,14 @@ async function type(deps: TmuxDeps, target: MessageTarget, message: string): Pro
     onlyBracketed: pane.bracketedPaste === true && hasKeys(message),
   });
   const answer = await deps.run(target.handle.socketPath, call.command, call.input);
+  return typedBy(deps, target, answer);
+}
+
+async function typedBy(deps: TmuxDeps, target: RuntimeTarget, answer: TmuxAnswer): Promise<Typed> {
   // Without an answer it may have been typed: to say that it was not would have it sent twice.
-  if (answer.kind === "failed") return;
+  if (answer.kind === "failed") return { kind: "unknown", cause: answer.cause };
   if (answer.kind === "missing") throw unavailable(answer.cause);
-  if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return;
+  if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return { kind: "typed" };
   openPane(target.sessionId, await locate(deps, target));
   throw refused(
     target.sessionId,

@@ -67,10 +67,7 @@ async function send(deps: SessionDeps, live: LiveSession, marked: Message): Prom
   const { record, target, capabilities } = live;
   const { receipts = false, bracketedPaste = false } = capabilities ?? {};
   try {
-    await crossing(deps, "send.type", () =>
-      // What the agent tells is heard here, with all else that it tells.
-      deps.messenger.send({ ...target, receipts: false, bracketedPaste }, marked.text, 0),
-    );
+    await crossing(deps, "send.type", () => deps.messenger.send({ ...target, bracketedPaste }, marked.text));
   } catch (error) {
     settleTyping(deps, { record, message: marked, error: asAoError(error) });
     throw error;

@@ -396,7 +396,7 @@ describe("an agent that is stopped by keys", () => {
       async press(_target, pressed) {
         keys.push(...pressed);
         await onPressed(world);
-        return { kind: "pressed" };
+        return { kind: "typed" };
       },
     };
     const agent = { ...world.agent, cancel: { kind: "keys", keys: ["Escape"] } } as const;

@@ -50,7 +50,7 @@ describe("a message that its agent takes up", () => {
       ...world.deps.messenger,
       async send() {
         seen = [stored(world, message).state.kind, ...story(world)];
-        return { state: "unconfirmed" };
+        return { kind: "typed" };
       },
     };
     await deliverNext({ ...world.deps, messenger }, ID);
