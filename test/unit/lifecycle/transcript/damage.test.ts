@@ -82,6 +82,17 @@ describe("a file beside the log", () => {
     expect(await store.verify(REF)).toMatchObject({ health: "healthy" });
   });
 
+  test("an index of the size of another log vouches for nothing", async () => {
+    const { files, store } = await saved(turns(1));
+    const other = await saved(turns(2));
+    files.poke(PATHS.log, other.files.peek(PATHS.log) ?? new Uint8Array());
+    const session = await resumed(store);
+    session.add(...turns(3));
+    expect(await session.save()).toMatchObject({ kind: "saved" });
+    expect(await loadAll(store)).toEqual(turns(2, 3));
+    expect(await store.verify(REF)).toMatchObject({ health: "healthy" });
+  });
+
   test("a ledger of a newer ao forbids to save, not to read", async () => {
     const { files, store, session } = await saved();
     files.poke(PATHS.ledger, encode('{"schemaVersion":99,"revision":7}'));
