@@ -29,7 +29,9 @@ export function putBack(keeping: Keeping, commit: string): Promise<PutBackReport
       putGitState(plumbing, state.git, { wanted: saved, folder }),
     );
     if (!state.index.canonical.equals(saved.index)) {
-      await crossing(keeping, "put_back.index", () => putIndex(plumbing, saved.index, folder));
+      await crossing(keeping, "put_back.index", () =>
+        putIndex({ plumbing, index: saved.index, folder, boundary: keeping.boundary }),
+      );
     }
     await crossing(keeping, "put_back.head", () => putHead(plumbing, state.git.head, saved.head));
     await refreshIndex(keeping.git, root);
