@@ -1,3 +1,4 @@
+import { isoTime } from "../../domain/iso-time.ts";
 import { filesToPrune, type TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { PrunedTranscript, Trash } from "../../ports/transcript-store.ts";
 import { encodeLine } from "./bytes.ts";
@@ -29,7 +30,7 @@ export async function pruneTranscript(
 
 async function writeDown({ files, clock }: TranscriptContext, { audit }: Trash, what: object): Promise<void> {
   const folder = audit.slice(0, audit.lastIndexOf("/"));
-  const line = encodeLine(JSON.stringify({ at: clock.nowMs(), ...what }));
+  const line = encodeLine(JSON.stringify({ at: isoTime(clock.nowMs()), ...what }));
   await files.makeFolder(folder);
   await withWriter(files.append(audit), async (out) => {
     await writeAll(out, line);

@@ -113,7 +113,12 @@ describe("a pruned transcript", () => {
     const [line = ""] = Buffer.from(files.peek(TRASH.audit) ?? [])
       .toString()
       .split("\n");
-    expect(JSON.parse(line)).toEqual({ at: T0_MS, event: "pruned", folder: REF.folder, ...pruned });
+    expect(JSON.parse(line)).toEqual({
+      at: new Date(T0_MS).toISOString(),
+      event: "pruned",
+      folder: REF.folder,
+      ...pruned,
+    });
     expect(await store.load(REF)).toEqual({ kind: "missing", wasCommitted: false });
     expect(await store.prune(REF, TRASH)).toEqual({ files: [], bytes: 0 });
   });
