@@ -6,11 +6,20 @@ import { cancelSchema, sendSchema, showSchema, turnsSchema } from "../support/js
 
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
-/** The prompts that the only conversation of the sandbox holds, in the order in which its agent took them up. */
-function prompts({ dataDir }: Ao): readonly string[] {
+/** The prompts of the only conversation of the sandbox, in the order in which its agent took them up. */
+function prompts(ao: Ao): readonly string[] {
+  const [all = []] = conversations(ao);
+  return all;
+}
+
+/** The same of all conversations, in no order. */
+function conversations({ dataDir }: Ao): readonly (readonly string[])[] {
   const folder = join(dataDir, "embedded");
-  const [file = ""] = readdirSync(folder);
-  return readFileSync(join(folder, file), "utf8")
+  return readdirSync(folder).map((file) => promptsIn(readFileSync(join(folder, file), "utf8")));
+}
+
+function promptsIn(content: string): readonly string[] {
+  return content
     .split("\n")
     .filter(Boolean)
     .map((line): { readonly kind: string; readonly text: string } => JSON.parse(line))
@@ -57,6 +66,31 @@ describe("messages to one agent", () => {
         .sort(),
     );
     expect((await ao.json(showSchema, ["show", id])).turns).toHaveLength(4);
+  });
+
+  test("twenty at once to four agents arrive once each, whole, in the order of each queue", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const ids: string[] = [];
+    for (let number = 1; number <= 4; number++) ids.push(await ao.spawn(cwd, ["--prompt", "say ready"]));
+    const texts = ids.flatMap((id) =>
+      [1, 2, 3, 4, 5].map((number) => [id, `say ${id}\nsay ${number}`] as const),
+    );
+    const sent = await Promise.all(texts.map(([id, text]) => send(ao, id, text, "--timeout", "120s")));
+    expect(sent.map(({ state }) => state)).toEqual(texts.map(() => "delivered"));
+    const arrived = conversations(ao).map((all) => all.slice(1));
+    expect(arrived.flat().sort()).toEqual(texts.map(([, text]) => text).sort());
+    for (const id of ids) {
+      const { data } = await ao.json(turnsSchema, ["turns", id]);
+      const taken = arrived.find(([first]) => first?.startsWith(`say ${id}\n`)) ?? [];
+      const senders = taken.map((text) => sent[texts.findIndex(([, one]) => one === text)]?.messageId);
+      expect(
+        data
+          .toReversed()
+          .slice(1)
+          .map(({ messageId }) => messageId),
+      ).toEqual(senders);
+    }
   });
 
   test("wait for the end of its turn, and stay queued when that takes too long", async () => {

@@ -44,7 +44,7 @@ export async function deliverNext(deps: SessionDeps, id: SessionId): Promise<Nex
 
 async function deliver(deps: SessionDeps, id: SessionId): Promise<NextDelivery> {
   const live = await observeLive(deps, id);
-  await settleLeft(deps, live);
+  settleLeft(deps, live);
   const message = deps.messages.firstQueued(id);
   if (message === undefined) return { kind: "none" };
   const why = whyNotReady(live.record, live.capabilities, deps.messages.sent(id));
@@ -54,13 +54,15 @@ async function deliver(deps: SessionDeps, id: SessionId): Promise<NextDelivery> 
   return { kind: "tried", message: await send(deps, live, marked.message) };
 }
 
-/** Nobody else is at it, so what is on its way was left by a process that died, or by the agent's start. */
-async function settleLeft(deps: SessionDeps, { record }: LiveSession): Promise<void> {
+/**
+ * Nobody else is at it, so what is on its way was left by a process that died, or by the agent's start. It holds
+ * others up only as long as its receipt may still come.
+ */
+function settleLeft(deps: SessionDeps, { record }: LiveSession): void {
   const left = deps.messages.sent(record.id).find(isDelivering);
-  if (left === undefined) return;
-  if (left.channel === "terminal") return void (await awaitReceipt(deps, left));
   const nowMs = deps.clock.nowMs();
-  if (isReceiptOverdue(left, nowMs)) saveMessage(deps, left, leaveUnconfirmed(left, nowMs));
+  if (left === undefined || !isReceiptOverdue(left, nowMs)) return;
+  saveMessage(deps, left, leaveUnconfirmed(left, nowMs));
 }
 
 async function send(deps: SessionDeps, live: LiveSession, marked: Message): Promise<Message> {

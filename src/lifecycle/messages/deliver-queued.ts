@@ -69,8 +69,7 @@ function mayTakeOne(deps: SessionDeps, id: SessionId): boolean {
   if (record === undefined || isTerminal(record.lifecycle)) return false;
   const sent = deps.messages.sent(id);
   const left = sent.find(isDelivering);
-  // Who holds the session's lock is at it; else it was left.
-  if (left !== undefined) return left.channel === "terminal" || isReceiptOverdue(left, deps.clock.nowMs());
+  if (left !== undefined) return isReceiptOverdue(left, deps.clock.nowMs());
   const capabilities = deps.agents.get(record.metadata.agent)?.capabilities;
   return whyNotReady(record, capabilities, sent) === null;
 }

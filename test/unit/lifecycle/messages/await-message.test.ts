@@ -207,6 +207,9 @@ describe("a tick", () => {
     const left = aMessageIn({ kind: "delivering", delivery });
     world.deps.messages.insert(left);
     await tick(world);
+    expect(stored(world, left).state.kind).toBe("delivering");
+    world.clock.advance(20_000);
+    await tick(world);
     expect(stored(world, left).state.kind).toBe("unconfirmed");
   });
 });

@@ -201,10 +201,11 @@ describe("a process that died with a message on its way", () => {
     return { world, message: aMessageIn({ kind: "delivering", delivery }, { channel }) };
   };
 
-  test("has it settled by the next one as unconfirmed, never sent again", async () => {
+  test("has it settled by the next one as unconfirmed when its receipt is overdue, never sent again", async () => {
     const { world, message } = await left();
     await queued(world, "two");
-    await world.hear(ID, "ready");
+    expect(await next(world)).toEqual({ kind: "not_ready", why: "an earlier message is on its way" });
+    world.clock.advance(20_000);
     expect(await next(world)).toMatchObject({ kind: "tried", message: { text: "two" } });
     expect(stored(world, message).state.kind).toBe("unconfirmed");
     expect(typed(world)).toEqual(["two"]);
@@ -262,6 +263,7 @@ describe("a terminal that cannot be typed to", () => {
     world.messenger.failNext(new Error("what?"));
     await expect(next(world)).rejects.toThrow("what?");
     expect(stored(world, message).state.kind).toBe("delivering");
+    world.clock.advance(20_000);
     await next(world);
     expect(stored(world, message).state.kind).toBe("unconfirmed");
     expect(typed(world)).toEqual([]);
