@@ -24,6 +24,7 @@ import { recoverOperations } from "./recovery/recover-operations.ts";
 import type { RequestOptions, WaitOptions } from "./request-options.ts";
 import { requireTool } from "./require-tool.ts";
 import { requireSession, runtimeTarget } from "./session-refs.ts";
+import { recordLastWords } from "./turns/last-words.ts";
 
 export interface KillOptions extends RequestOptions, WaitOptions {
   readonly reason: KillReason;
@@ -57,6 +58,7 @@ export async function killSession(
 ): Promise<KillResult> {
   const attempt = () => tryKill(deps, id, options);
   const { result, refusal } = await untilFree(deps, options.waitMs ?? 0, attempt);
+  await recordLastWords(deps, id);
   if (refusal !== null) throw refusal;
   return result;
 }

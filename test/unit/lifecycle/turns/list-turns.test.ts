@@ -40,7 +40,8 @@ describe("the turns of a session", () => {
   test("are interrupted where the agent is proven gone, though nobody recorded it", async () => {
     const world = await aRestingWorld();
     await tell(world, "submit");
-    await world.kill(ID);
+    world.runtime.loseRuntime(ID);
+    world.clock.advance(120_000);
     expect(await shown(world)).toEqual(["interrupted"]);
     expect(world.deps.turns.newest(ID)).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../../src/domain/errors.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
+import { killSession } from "../../../../src/lifecycle/kill-session.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
 import type { Checkpoints } from "../../../../src/ports/checkpoints.ts";
 import { sessionId } from "../../../support/builders.ts";
@@ -169,8 +170,23 @@ describe("the end of an agent", () => {
     world.clock.advance(1_000);
     await world.hear(ID, "stop");
     await world.kill(ID);
-    await observeSessions(world.deps);
     expect(story(world)).toEqual(["completed"]);
+    expect(await world.deps.inbox.pending()).toEqual([]);
+  });
+
+  test("by a kill is recorded with it", async () => {
+    const world = await aRestingWorld();
+    await tell(world, ["submit", "one"]);
+    await world.kill(ID);
+    expect(story(world)).toEqual(["interrupted"]);
+    expect(changesOf(world, "turn.").map(({ type }) => type)).toEqual(["turn.running", "turn.settled"]);
+  });
+
+  test("by a kill stands though what it told at last cannot be read", async () => {
+    const world = await aRestingWorld();
+    const inbox = { ...world.deps.inbox, pending: () => Promise.reject(new Error("no")) };
+    const options = { reason: "manual", note: null, keepWorktree: false, callerSessionId: null } as const;
+    expect(await killSession({ ...world.deps, inbox }, ID, options)).toMatchObject({ workspaceFreed: true });
   });
 
   test("ends what waited for a session that was ended on purpose, and keeps what waits for one that was lost", async () => {
