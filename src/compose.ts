@@ -106,7 +106,7 @@ async function openStore(directory: DataDirectory, access: Access): Promise<Open
   if (access === "tools") return { store: memoryStore(), isNew: true, dataDir: directory.path };
   const dataDir = access === "create" ? directory.prepare() : directory.resolved();
   const { database } = dataLayout(dataDir);
-  const isNew = access !== "create" && !existsSync(database) && !existsSync(`${database}-wal`);
+  const isNew = access !== "create" && !directory.holdsAny([database, `${database}-wal`]);
   if (isNew) return { store: memoryStore(), isNew, dataDir };
   const { sqliteStore } = await import("./adapters/sqlite/store.ts");
   return { store: sqliteStore({ path: database, isReadOnly: access === "reading" }), isNew, dataDir };

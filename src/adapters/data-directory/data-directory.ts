@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
@@ -24,6 +24,12 @@ export interface DataDirectory {
    * @throws AoError data_dir_unusable
    */
   prepare(): string;
+  /**
+   * Whether anything lies at one of these paths in it, a dangling link included.
+   *
+   * @throws AoError data_dir_unusable when that cannot be told, as in a folder that cannot be entered.
+   */
+  holdsAny(paths: readonly string[]): boolean;
   /** What in it other users could read or write, worktrees' content aside. */
   openToOthers(): readonly string[];
   /** Takes the rights of other users on these paths away. */
@@ -73,6 +79,10 @@ function exists(path: string): boolean {
   });
 }
 
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
 function prepare(path: string): string {
   return guarded(path, () => {
     makeFolder(path);
@@ -92,6 +102,7 @@ export function dataDirectory(env: Environment, cwd: string): DataDirectory {
     exists: () => exists(path),
     resolved: () => (exists(path) ? guarded(path, () => realpathSync(path)) : path),
     prepare: () => prepare(path),
+    holdsAny: (paths) => guarded(path, () => paths.some(isThere)),
     openToOthers: () => guarded(path, () => openToOthers(path)),
     closeToOthers: (paths) => guarded(path, () => closeToOthers(paths)),
   };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dataDirectory } from "../../../../src/adapters/data-directory/data-directory.ts";
@@ -7,7 +7,41 @@ import { tempDir } from "../../../support/temp-dir.ts";
 
 const at = (path: string) => dataDirectory({ AO_DATA_DIR: path }, "/");
 
+const NOBODY = 65_534;
+
+/** Does this as a user whom modes bind, as they do not bind root. */
+function unprivileged<Result>(folder: string, work: () => Result): Result {
+  if (process.geteuid?.() !== 0) return work();
+  chownSync(folder, NOBODY, NOBODY);
+  process.seteuid?.(NOBODY);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
 describe("the data directory", () => {
+  test("that cannot be entered does not pass for one without a store", () => {
+    const root = tempDir();
+    const path = join(root, "data");
+    mkdirSync(path);
+    writeFileSync(join(path, "ao.db"), "");
+    chmodSync(path, 0o000);
+    onTestFinished(() => chmodSync(path, 0o700));
+    const look = () => unprivileged(root, () => at(path).holdsAny([join(path, "ao.db")]));
+    expect(look).toThrow(expect.objectContaining({ code: "data_dir_unusable" }));
+  });
+
+  test("holds what lies in it, be it a link to nothing", () => {
+    const path = tempDir();
+    const [none, link] = [join(path, "ao.db"), join(path, "ao.db-wal")];
+    expect(at(path).holdsAny([none, link])).toBe(false);
+    expect(at(join(path, "new")).holdsAny([join(path, "new", "ao.db")])).toBe(false);
+    symlinkSync(join(path, "nowhere"), link);
+    expect(at(path).holdsAny([none, link])).toBe(true);
+  });
+
   test.each([0o000, 0o022, 0o077])(
     "is made for the user alone under umask %i, with those around it",
     (umask) => {
