@@ -178,12 +178,8 @@ export interface Repaired {
   readonly warnings: readonly SidecarWarning[];
 }
 
-/** A ledger of a transcript that somebody removed was removed too: it may be made again. */
-export interface Forgotten {
-  readonly kind: "forgotten";
-}
-
-export type RepairResult = Repaired | Unchanged | Forgotten | Missing | Refused;
+/** `forgotten`: the ledger of a transcript that somebody removed was removed too, so that it may be made again. */
+export type RepairResult = Repaired | Unchanged | { readonly kind: "forgotten" } | Missing | Refused;
 
 /** Where pruned transcripts go, and where that is written down. Both are absolute paths. */
 export interface Trash {
