@@ -1,4 +1,4 @@
-import { toJson } from "../domain/canonical-json.ts";
+import { jsonMembers, toJson } from "../domain/canonical-json.ts";
 import { errorMessage } from "../domain/errors.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
@@ -52,13 +52,15 @@ export async function finishCleanup(
 }
 
 /**
- * Carries on a cleanup that its process left.
+ * Carries on a cleanup that its process left. That of an orphan is only ended: whoever finds the worktree again
+ * judges it anew, and the session of that name may have another one.
  *
  * @throws AoError as `finishCleanup`; it may be tried again then.
  */
 export async function recoverCleanup(deps: SessionDeps, held: LeasedOperation): Promise<void> {
   const record = held.sessionId === null ? undefined : deps.store.get(held.sessionId);
-  if (record !== undefined && isCandidate(record)) {
+  const isOfOrphan = jsonMembers(held.input)?.["orphan"] !== undefined;
+  if (record !== undefined && isCandidate(record) && !isOfOrphan) {
     await finishCleanup(deps, held, record);
     return;
   }

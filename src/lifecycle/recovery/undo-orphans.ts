@@ -1,4 +1,6 @@
+import { type JsonValue, jsonMembers } from "../../domain/canonical-json.ts";
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import type { Operation } from "../../domain/operation.ts";
 import type { MarkedRuntime } from "../../ports/runtime.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
@@ -6,12 +8,14 @@ import { beginOnce } from "../operations/begin-once.ts";
 import { carryOut } from "../operations/carry-out.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
-import { hasRow } from "../session-refs.ts";
 import { removeLaunch } from "../teardown.ts";
 import { describeFindings, describeRefusal, isRefusal } from "../workspace-refusal.ts";
 import { findOrphans, runtimeOrphan, workspaceOrphan } from "./find-orphans.ts";
 import type { Orphan } from "./reconcile-result.ts";
 import type { RecoveryError } from "./recovery.ts";
+
+/** So many operations of a session are searched for a launch, the newest first. */
+const LOOK_BACK = 1000;
 
 export interface UndoneOrphans {
   readonly orphans: readonly Orphan[];
@@ -61,11 +65,15 @@ async function settle(
   }
 }
 
-/** An agent of which nothing at all is recorded is left running: the records may be what is lost. */
+/**
+ * A running agent is ended only where an operation that is over names its launch: the store knows then that it
+ * has no part any more. One that no record names is left alone: it may be of the time after these records, when
+ * the store was put back from a copy.
+ */
 async function undoRuntime(deps: SessionDeps, runtime: MarkedRuntime): Promise<Orphan> {
   const { sessionId, process } = runtime;
-  if (process !== null && !isKnown(deps, runtime)) {
-    const detail = `its agent runs as process ${process.pid}, and nothing is recorded of ${sessionId}`;
+  if (process !== null && !isLaunchOnRecord(deps, runtime)) {
+    const detail = `its agent runs as process ${process.pid}, and nothing is recorded of this launch of ${sessionId}`;
     return runtimeOrphan(runtime, { action: "kept", detail });
   }
   await crossing(deps, "reconcile.runtime.destroy", () => deps.runtime.destroy(runtime));
@@ -73,9 +81,17 @@ async function undoRuntime(deps: SessionDeps, runtime: MarkedRuntime): Promise<O
   return runtimeOrphan(runtime, { action: "undone", detail: "no session has it" });
 }
 
-function isKnown(deps: SessionDeps, { sessionId }: MarkedRuntime): boolean {
-  const { operations: ended, unreadable } = deps.operations.ofSession(sessionId, 1);
-  return hasRow(deps, sessionId) || ended.length + unreadable.length > 0;
+function isLaunchOnRecord(deps: SessionDeps, { sessionId, launchId }: MarkedRuntime): boolean {
+  const { operations, unreadable } = deps.operations.ofSession(sessionId, LOOK_BACK);
+  const isUnsure = unreadable.length > 0 || operations.some(({ state }) => state.kind === "prepared");
+  return !isUnsure && operations.some((operation) => launchIn(operation) === launchId);
+}
+
+/** The launch that a spawn or a restore came to, or was to come to. */
+function launchIn({ progress }: Operation): JsonValue | undefined {
+  const members = jsonMembers(progress);
+  const seed = jsonMembers(members?.["seed"] ?? null);
+  return members?.["launchId"] ?? jsonMembers(seed?.["metadata"] ?? null)?.["launchId"];
 }
 
 async function undoWorkspace(deps: SessionDeps, workspace: MarkedWorkspace): Promise<Orphan | null> {
@@ -113,6 +129,7 @@ function intentOf({ ids }: SessionDeps, { ref }: MarkedWorkspace) {
 
 function refuseOwned(deps: SessionDeps, workspace: MarkedWorkspace): void {
   const { ref } = workspace;
-  const isOwned = deps.store.get(ref.sessionId)?.metadata.workspaceFreedAtMs === null;
-  if (isOwned) throw new AoError("operation_in_progress", `worktree ${ref.path} was taken up meanwhile`);
+  const metadata = deps.store.get(ref.sessionId)?.metadata;
+  if (metadata?.workspacePath === ref.path && metadata.workspaceFreedAtMs === null)
+    throw new AoError("operation_in_progress", `worktree ${ref.path} was taken up meanwhile`);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../../src/domain/errors.ts";
+import type { SessionId } from "../../../../src/domain/ids.ts";
 import type { Operation } from "../../../../src/domain/operation.ts";
 import { cleanupSessions } from "../../../../src/lifecycle/cleanup-sessions.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
@@ -9,6 +10,8 @@ import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
 import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
+import type { MarkedWorkspace, WorkspaceRef } from "../../../../src/ports/workspace.ts";
 import { launchId, projectId, sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";
@@ -34,6 +37,21 @@ async function strays({ deps }: World, id: string): Promise<void> {
     ...{ sessionId: ref.sessionId, launchId: launchId(`stray-${id}`), workspacePath: path },
     ...{ launchDir: "/launch", argv: ["/bin/agent"], env: {}, settleMs: 0 },
   });
+}
+
+/** Starts a runtime with our marks, of a launch that nothing was recorded of. */
+async function launchUnrecorded({ deps }: World, id: SessionId): Promise<void> {
+  await deps.runtime.create({
+    ...{ sessionId: id, launchId: launchId("unrecorded"), workspacePath: PATH },
+    ...{ launchDir: "/launch", argv: ["/bin/agent"], env: {}, settleMs: 0 },
+  });
+}
+
+/** What a look would tell of a second worktree of the one session. */
+async function secondWorktree({ deps }: World): Promise<MarkedWorkspace> {
+  const [first] = await deps.workspace.marked();
+  if (first === undefined) throw new Error("there is no worktree");
+  return { ...first, ref: { ...first.ref, path: `${PATH}-old` } };
 }
 
 /** A spawn that was killed once its agent ran, and of which the row was lost before it was written. */
@@ -110,13 +128,87 @@ describe("an orphan", () => {
     expect(world.runtime.sessions()).toEqual(["app-7"]);
   });
 
-  test("of an earlier launch of a known session is ended", async () => {
+  test("whose agent runs in an earlier launch that the records name is ended", async () => {
     const world = aWorld();
     await world.spawn();
     await world.kill(ID);
-    await strays(world, "app-1");
-    expect((await reconcile(world.deps)).orphans).toMatchObject([{ action: "undone" }, { action: "undone" }]);
-    expect(world.workspace.exists(PATH)).toBe(false);
+    const { launchId: ended } = world.row(ID).metadata;
+    const destroy = (target: RuntimeTarget) =>
+      target.launchId === ended
+        ? world.deps.runtime.destroy(target)
+        : Promise.reject(new AoError("runtime_unavailable", "no tmux"));
+    const deps = { ...world.deps, runtime: { ...world.deps.runtime, destroy } };
+    world.failNext("store.save", new AoError("store_busy", "locked"), 2);
+    const restored = restoreSession(deps, ID, { fresh: false, settings: world.settings });
+    await expect(restored).rejects.toMatchObject({ details: { left: expect.anything() } });
+    expect(world.runtime.sessions()).toEqual(["app-1"]);
+    expect((await reconcile(world.deps)).orphans).toMatchObject([{ kind: "runtime", action: "undone" }]);
+    expect(world.runtime.sessions()).toEqual([]);
+  });
+
+  test.each<[string, (world: World) => Promise<unknown>]>([
+    ["live", async () => undefined],
+    ["killed", (world) => world.kill(ID)],
+  ])(
+    "whose agent runs in a launch that no record names is left alone: %s in a store put back from a copy",
+    async (_state, change) => {
+      const world = aWorld();
+      await world.spawn();
+      await change(world);
+      world.runtime.loseRuntime(ID);
+      await launchUnrecorded(world, ID);
+      world.clock.advance(60_000);
+      for (const tick of [1, 2, 3]) {
+        world.clock.advance(tick);
+        expect((await reconcile(world.deps)).orphans).toMatchObject([
+          {
+            kind: "runtime",
+            action: "kept",
+            detail: expect.stringContaining("nothing is recorded of this launch"),
+          },
+        ]);
+      }
+      expect(world.runtime.sessions()).toEqual(["app-1"]);
+    },
+  );
+
+  test("is a second worktree of a session that has one, and nothing else of it is touched", async () => {
+    const world = aWorld();
+    await world.spawn();
+    const second = await secondWorktree(world);
+    const destroyed: string[] = [];
+    const workspace = {
+      ...world.deps.workspace,
+      marked: async () => [...(await world.deps.workspace.marked()), second],
+      inspect: async () => [],
+      destroy: async (ref: WorkspaceRef) => void destroyed.push(ref.path),
+    };
+    const { orphans } = await reconcile({ ...world.deps, workspace });
+    expect(orphans).toMatchObject([{ kind: "worktree", where: `${PATH}-old`, action: "undone" }]);
+    expect(destroyed).toEqual([`${PATH}-old`]);
+    expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();
+  });
+
+  test("is judged anew when its removal was broken off, and the session's own worktree stays", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.workspace.refuse(PATH);
+    await world.kill(ID).catch(() => undefined);
+    world.workspace.allow(PATH);
+    const second = await secondWorktree(world);
+    const marked = async () => [...(await world.deps.workspace.marked()), second];
+    const stuck = (name: string) =>
+      name === "reconcile.workspace.destroy:before" ? new Promise<void>(() => undefined) : Promise.resolve();
+    const process = world.processes.add({ command: "ao" });
+    const workspace = { ...world.deps.workspace, marked, inspect: async () => [] };
+    void reconcile({ ...world.deps, workspace, boundary: stuck, self: { process, command: "ao reconcile" } });
+    await expect.poll(() => world.deps.operations.unfinished().operations).toHaveLength(1);
+    world.processes.kill(process.pid);
+    expect((await reconcile(world.deps)).operations).toMatchObject([
+      { kind: "cleanup", outcome: "finished" },
+    ]);
+    expect(world.workspace.exists(PATH)).toBe(true);
+    expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();
   });
 
   test("is only named by who just asks", async () => {
