@@ -8,10 +8,11 @@ import type { OnStep, SessionDeps } from "./deps.ts";
 import { lookFailures } from "./gather-facts.ts";
 import { finishKill, type KillOutcome, type KillResult, killOutcomeOf, killResult } from "./kill-steps.ts";
 import { refuseRival } from "./launch-owner.ts";
-import { lifecycleManager } from "./lifecycle-manager.ts";
+import { type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
 import { requireSight } from "./live-target.ts";
 import {
   type Attempt,
+  type Begun,
   type Busy,
   beginOnce,
   obstacleTo,
@@ -25,6 +26,9 @@ import type { RequestOptions, WaitOptions } from "./request-options.ts";
 import { requireTool } from "./require-tool.ts";
 import { requireSession, runtimeTarget } from "./session-refs.ts";
 import { recordLastWords } from "./turns/last-words.ts";
+
+/** Tries for a session that others keep changing; each loses only to a command that was carried out. */
+const MAX_TRIES = 20;
 
 export interface KillOptions extends RequestOptions, WaitOptions {
   readonly reason: KillReason;
@@ -56,18 +60,37 @@ export async function killSession(
   id: SessionId,
   options: KillOptions,
 ): Promise<KillResult> {
-  const attempt = () => tryKill(deps, id, options);
+  const attempt = () => tryUnmoved(deps, id, options);
   const { result, refusal } = await untilFree(deps, options.waitMs ?? 0, attempt);
   await recordLastWords(deps, id);
   if (refusal !== null) throw refusal;
   return result;
 }
 
-async function tryKill(
+/** What was found of a session counts only while it still stands when the kill begins. */
+async function tryUnmoved(
   deps: SessionDeps,
   id: SessionId,
   options: KillOptions,
 ): Promise<Attempt<KillOutcome>> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const attempt = await tryKill(deps, id, options);
+    if (attempt !== "moved") return attempt;
+  }
+  throw new AoError(
+    "operation_in_progress",
+    `session ${id} was changed by others ${MAX_TRIES} times in a row`,
+    {
+      hint: "try again",
+    },
+  );
+}
+
+async function tryKill(
+  deps: SessionDeps,
+  id: SessionId,
+  options: KillOptions,
+): Promise<Attempt<KillOutcome> | "moved"> {
   await recoverOperations(deps);
   const found = requireSession(deps, id);
   refuseFromInside(id, options.callerSessionId);
@@ -79,15 +102,40 @@ async function tryKill(
   await refuseRival(deps, found);
   const [exit] = await Promise.all([exitOf(deps, found), refuseWithoutGit(deps, found, options)]);
 
-  const begun = await beginOnce(deps, intent, (store) => {
-    const manager = lifecycleManager({ ...deps, store });
+  const begun = await beginUnmoved(deps, { intent, found }, (manager) => {
     if (exit !== null) manager.onAgentExited(id, exit, found.metadata.launchId);
     manager.onKillRequested(id, options.reason, options.note);
   });
+  if (begun === "moved") return begun;
   if (begun.kind !== "begun") return asAttempt(begun);
   const held = begun.operation;
   const result = await carryOut(deps, held, () => finishKill(deps, held, options.onStep));
   return { kind: "done", result };
+}
+
+async function beginUnmoved(
+  deps: SessionDeps,
+  { intent, found }: { readonly intent: PrepareRequest; readonly found: SessionRecord },
+  request: (manager: LifecycleManager) => void,
+): Promise<Begun | Busy | Repeat | "moved"> {
+  const moved = new AoError("operation_in_progress", `session ${found.id} was changed by another process`);
+  try {
+    return await beginOnce(deps, intent, (store) => {
+      if (hasMoved(store.get(found.id), found)) throw moved;
+      request(lifecycleManager({ ...deps, store }));
+    });
+  } catch (error) {
+    if (error === moved) return "moved";
+    throw error;
+  }
+}
+
+function hasMoved(row: SessionRecord | undefined, found: SessionRecord): boolean {
+  return (
+    row?.metadata.launchId !== found.metadata.launchId ||
+    row.metadata.workspaceFreedAtMs !== found.metadata.workspaceFreedAtMs ||
+    isTerminal(row.lifecycle) !== isTerminal(found.lifecycle)
+  );
 }
 
 function intentOf({ ids }: SessionDeps, found: SessionRecord, options: KillOptions): PrepareRequest {

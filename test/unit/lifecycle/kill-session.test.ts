@@ -318,3 +318,57 @@ describe("a second kill", () => {
     expect(await kill(world)).toMatchObject({ alreadyTerminated: true, workspaceFreed: true });
   });
 });
+
+describe("a kill that another command overtakes between its look and its beginning", () => {
+  /** Runs `other`, whole, once the kill has looked. */
+  function overtaken(world: World, other: () => Promise<unknown>): World {
+    let isDone = false;
+    const boundary = async (name: string) => {
+      if (name !== "kill.begin:before" || isDone) return;
+      isDone = true;
+      await other().catch(() => "whatever it comes to");
+    };
+    return { ...world, deps: { ...world.deps, boundary } };
+  }
+
+  async function aKeptWorld(): Promise<World> {
+    const world = await aLiveWorld();
+    await kill(world, { keepWorktree: true });
+    return world;
+  }
+
+  test("a restore: ends the new launch, and says that the session lived", async () => {
+    const world = await aKeptWorld();
+    const result = await kill(overtaken(world, () => world.restore(ID)));
+    expect(result).toMatchObject({ alreadyTerminated: false, workspaceFreed: true });
+    expect(world.runtime.sessions()).toEqual([]);
+  });
+
+  test("a restore: is refused a worktree with work, as of a session that lived", async () => {
+    const world = await aKeptWorld();
+    world.workspace.refuse(PATH);
+    const killed = kill(overtaken(world, () => world.restore(ID)));
+    await expect(killed).rejects.toMatchObject({
+      code: "workspace_dirty",
+      details: { alreadyTerminated: false },
+    });
+  });
+
+  test("a kill: says that the session was over already", async () => {
+    const world = await aLiveWorld();
+    const first = () => kill(world, { keepWorktree: true, reason: "error" });
+    const result = await kill(overtaken(world, first));
+    expect(result).toMatchObject({ alreadyTerminated: true, workspaceFreed: true });
+  });
+
+  test("others without end: gives up, and has changed nothing", async () => {
+    const world = await aKeptWorld();
+    const boundary = async (name: string) => {
+      if (name !== "kill.begin:before") return;
+      await (world.runtime.sessions().length === 0 ? world.restore(ID) : kill(world, { keepWorktree: true }));
+    };
+    const killed = kill({ ...world, deps: { ...world.deps, boundary } });
+    await expect(killed).rejects.toMatchObject({ code: "operation_in_progress", hint: "try again" });
+    expect(world.deps.operations.unfinished().operations).toEqual([]);
+  });
+});
