@@ -14,7 +14,12 @@ export interface TmuxDeps {
 export type ServerAnswer =
   | ({ readonly kind: "panes" } & PaneList)
   | { readonly kind: "no_server" }
-  | { readonly kind: "failed"; readonly cause: string };
+  | {
+      readonly kind: "failed";
+      readonly cause: string;
+      /** The server that was recorded lives, and does not answer; only where that was looked into. */
+      readonly isDeaf?: true;
+    };
 
 /** Asks one server for all its panes; one that goes away meanwhile is asked once more. Never rejects. */
 export async function askServer(run: RunTmux, socketPath: string): Promise<ServerAnswer> {

@@ -5,7 +5,7 @@ import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
 import { type NewSession, newSessionArgs } from "./args.ts";
 import { watchBirth } from "./birth.ts";
 import { writeConfig } from "./config.ts";
-import type { FindDeps } from "./find-marked.ts";
+import { askForCertain, type FindDeps } from "./find-marked.ts";
 import { type LaunchFiles, launchFiles, removeLaunchFiles, writeLaunchFiles } from "./launch-files.ts";
 import { type PaneRow, parsePaneList } from "./pane-list.ts";
 import { reopenRecorded } from "./reopen.ts";
@@ -28,8 +28,8 @@ const RETRY_MS = 20;
 export async function createRuntime(deps: CreateDeps, spec: RuntimeSpec): Promise<StartedRuntime> {
   await prepareSocketFolder(deps.socketPath, deps.uid);
   const configPath = await writeConfig(deps.socketPath);
-  // Without its socket a server that lives would get a second one beside it, and nobody would find it again.
   await reopenRecorded(deps);
+  await refuseSecondServer(deps);
   const files = launchFiles(spec);
   const failing = async (error: unknown): Promise<never> => {
     throw await afterUndo(deps, { spec, files, error });
@@ -38,6 +38,21 @@ export async function createRuntime(deps: CreateDeps, spec: RuntimeSpec): Promis
   if (answer.kind !== "missing") return bringUp(deps, { spec, files, answer }).catch(failing);
   await removeLaunchFiles(files);
   throw unavailable(answer.cause);
+}
+
+/**
+ * A server that lives and cannot be heard would get a second one beside it, and nobody would find it again.
+ *
+ * @throws AoError runtime_unavailable when there is one, or it cannot be told which one was recorded.
+ */
+async function refuseSecondServer(deps: CreateDeps): Promise<void> {
+  const untilMs = performance.now() + SERVER_RACE_MS;
+  for (;;) {
+    const answer = await askForCertain(deps);
+    if (answer.kind !== "failed" || answer.isDeaf !== true) return;
+    if (performance.now() >= untilMs) throw unavailable(answer.cause);
+    await sleep(RETRY_MS);
+  }
 }
 
 function sessionOf(

@@ -48,7 +48,7 @@ export async function askForCertain(deps: RecordedServerDeps): Promise<ServerAns
   await sleep(ENDING_MS);
   const again = await askServer(deps.run, deps.socketPath);
   const isTold = again.kind === "failed" || isAnswerOf(recorded, again) || (await hasEnded(deps, recorded));
-  return isTold ? again : { kind: "failed", cause: deafCause(recorded, deps.socketPath) };
+  return isTold ? again : { kind: "failed", isDeaf: true, cause: deafCause(recorded, deps.socketPath) };
 }
 
 function isAnswerOf({ pid }: ProcessIdentity, answer: ServerAnswer): boolean {

@@ -17,10 +17,14 @@ export interface RecordedServerDeps extends TmuxDeps {
   readonly servers: ServerRecord;
 }
 
-/** As `Runtime.reopen`, for the recorded server. Costs one look at the file system when its socket is there. */
+/**
+ * As `Runtime.reopen`, for the recorded server. Costs one look at the file system when its socket is there.
+ *
+ * @throws AoError runtime_unavailable when it cannot be told which server was recorded.
+ */
 export async function reopenRecorded(deps: RecordedServerDeps): Promise<void> {
   if (existsSync(deps.socketPath)) return;
-  const recorded = await deps.servers.read().catch(() => undefined);
+  const recorded = await deps.servers.read();
   if (recorded !== undefined) await reopen(deps, deps.socketPath, recorded);
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
@@ -28,7 +28,7 @@ export function serverRecord(stateDir: string): ServerRecord {
       try {
         await mkdir(stateDir, { recursive: true, mode: 0o700 });
         const draft = `${path}.${randomUUID()}`;
-        await writeFile(draft, `${JSON.stringify(server)}\n`, { mode: 0o600, flag: "wx" });
+        await writeDurably(draft, `${JSON.stringify(server)}\n`);
         await rename(draft, path);
       } catch (error) {
         throw new AoError("data_dir_unusable", `${path} cannot be written: ${errorMessage(error)}`, {
@@ -42,6 +42,17 @@ export function serverRecord(stateDir: string): ServerRecord {
 /** The mark of one data directory on its tmux sessions: a copy of it has another one. Pure. */
 export function ownerMark(stateDir: string): string {
   return createHash("sha256").update(stateDir).digest("hex").slice(0, 16);
+}
+
+/** Of a file that was renamed before its content was on the disk a power failure may leave an empty one. */
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 async function readRecord(path: string): Promise<ProcessIdentity | undefined> {

@@ -36,7 +36,7 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     check: () => checkTmux(options),
     create: (spec) => createRuntime({ ...deps, uid, explain: () => explainRefusal(options) }, spec),
     look: (targets) => lookAt(deps, targets),
-    reopen: () => reopenRecorded(deps),
+    reopen: () => reopenRecorded(deps).catch(() => undefined),
     marked: () => findMarked(deps),
     async find(sessionId, launchId) {
       await reopenRecorded(deps);

@@ -343,7 +343,8 @@ describe("a start that fails", () => {
       },
     });
     // It was there, and only its agent could be ended.
-    expect(server.tmux("list-panes", "-t", `=${spec.sessionId}:`, "-F", "#{pane_dead}")).toBe("1");
+    const isDead = () => server.tmux("list-panes", "-t", `=${spec.sessionId}:`, "-F", "#{pane_dead}");
+    await expect.poll(isDead).toBe("1");
   });
 
   test("does not take a server that lost its socket meanwhile for none", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
@@ -121,6 +121,28 @@ describe("a server whose socket is gone", () => {
     expect((await markedIds(runtime)).length).toBe(2);
   });
 
+  test.each([
+    ["cannot be read", (record: string) => writeFileSync(record, "{")],
+    [
+      "names one that lives and does not listen again",
+      (record: string) => {
+        const { pid } = JSON.parse(readFileSync(record, "utf8")) as { readonly pid: number };
+        process.kill(pid, "SIGSTOP");
+        onTestFinished(() => void (isRunning(pid) && process.kill(pid, "SIGCONT")));
+      },
+    ],
+  ])("gets no second one beside it when the record of it %s", async (_how, damage) => {
+    const { server, stateDir, start } = open();
+    await start();
+    rmSync(server.socketPath);
+    const record = join(stateDir, "tmux-server.json");
+    damage(record);
+    const before = readFileSync(record, "utf8");
+    await expect(start()).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(readFileSync(record, "utf8")).toBe(before);
+    expect(existsSync(server.socketPath)).toBe(false);
+  });
+
   test("is not forgotten because another one listens in its place", async () => {
     const { server, runtime, start } = open();
     await start();
@@ -146,8 +168,11 @@ describe("no server is an empty answer", () => {
     await start();
     server.tmux("kill-server");
     await expect.poll(() => runtime.marked()).toEqual([]);
-    writeFileSync(join(stateDir, "tmux-server.json"), content);
+    const record = join(stateDir, "tmux-server.json");
+    writeFileSync(record, content);
     await expect(runtime.marked()).rejects.toMatchObject({ code: "runtime_unavailable" });
+    await expect(start()).rejects.toMatchObject({ hint: expect.stringContaining(record) });
+    rmSync(record);
     const next = await start();
     expect(await markedIds(runtime)).toEqual([next.sessionId]);
   });
