@@ -17,7 +17,7 @@ import { saveFacts } from "./observe-sessions.ts";
 import { beginOnce } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
-import type { PrepareRequest } from "./operations/prepare-operation.ts";
+import { type PrepareRequest, unfinishedOf } from "./operations/prepare-operation.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { describeUnreadable } from "./session-refs.ts";
 
@@ -129,16 +129,25 @@ async function handle(
   record: SessionRecord,
   { context, dryRun }: { readonly context: JudgeContext; readonly dryRun: boolean },
 ): Promise<Outcome> {
-  const verdict = await judgeWorkspace(deps.workspace, record, context);
+  const verdict = busyVerdict(deps, record) ?? (await judgeWorkspace(deps.workspace, record, context));
   if (verdict.kind !== "free") return verdict;
   return dryRun ? { kind: "cleaned", trouble: null } : free(deps, record);
+}
+
+/** `null` when nothing of it is under way. */
+function busyVerdict(deps: SessionDeps, { id }: SessionRecord): Kept | null {
+  try {
+    const holder = unfinishedOf(deps, id);
+    return holder === undefined ? null : busy(holder);
+  } catch (error) {
+    return verdictOn(error);
+  }
 }
 
 async function free(deps: SessionDeps, judged: SessionRecord): Promise<Outcome> {
   try {
     const begun = await beginOnce(deps, intentOf(deps, judged), (store) => refuseMoved(store, judged));
-    if (begun.kind !== "begun")
-      return { kind: "skip", reason: "in_use", detail: busyDetail(begun.operation) };
+    if (begun.kind !== "begun") return busy(begun.operation);
     const held = begun.operation;
     const { refusal, trouble } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
     return refusal === null ? { kind: "cleaned", trouble } : verdictOn(refusal);
@@ -161,8 +170,8 @@ function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void
   throw new AoError("operation_in_progress", `session ${id} was freed or restored by another process`);
 }
 
-function busyDetail(operation: Operation): string {
-  return operationInProgress(operation).message;
+function busy(operation: Operation): Kept {
+  return { kind: "skip", reason: "operation_in_progress", detail: operationInProgress(operation).message };
 }
 
 function tally(outcomes: readonly (readonly [SessionRecord, Outcome])[]): Omit<CleanupResult, "dryRun"> {

@@ -52,11 +52,14 @@ describe("a session that another process works on", () => {
   test("is passed by in a cleanup, with who is at it", async () => {
     const { place, id } = await terminated();
     const holder = await stoppedAt(place, ["restore", id, "--fresh"], { boundary: "restore.begin:after" });
-    const { skipped, cleaned } = await place.ao.json(cleanupSchema, ["cleanup", "--all-projects"]);
-    expect(cleaned).toEqual([]);
-    expect(skipped).toMatchObject([
-      { id, reason: "in_use", detail: expect.stringContaining(`${holder.pid}`) },
-    ]);
+    for (const dryRun of [["--dry-run"], []]) {
+      const arguments_ = ["cleanup", "--all-projects", ...dryRun];
+      const { skipped, cleaned } = await place.ao.json(cleanupSchema, arguments_);
+      expect(cleaned).toEqual([]);
+      expect(skipped).toMatchObject([
+        { id, reason: "operation_in_progress", detail: expect.stringContaining(`${holder.pid}`) },
+      ]);
+    }
     expect((await holder.wake()).exitCode).toBe(0);
     expect(isOver(place, id)).toEqual([false]);
   });

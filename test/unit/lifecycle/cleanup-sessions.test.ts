@@ -9,6 +9,7 @@ import {
   type CleanupResult,
   cleanupSessions,
 } from "../../../src/lifecycle/cleanup-sessions.ts";
+import { operationLedger } from "../../../src/lifecycle/operations/ledger.ts";
 import type { WorkspaceSpec } from "../../../src/ports/workspace.ts";
 import { aKilledSession, aProject, projectId, sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
@@ -142,6 +143,7 @@ describe("a session is skipped as", () => {
       "its runtime could not be judged",
       (world) => look(world, { runtime: { kind: "unknown" }, process: { kind: "indeterminate" } }),
     ],
+    ["operation_in_progress", "another process works on it", holdUp],
     ["too_recent", "it ended a moment ago", () => ({ olderThanMs: 1000 })],
     ["no_workspace", "none is recorded", (world) => record(world, { workspacePath: "" })],
     ["shared", "a live session works there", shareWithLive],
@@ -286,6 +288,15 @@ function look({ runtime }: World, observation: RuntimeObservation): undefined {
 function record({ deps, row }: World, metadata: { readonly workspacePath: string }): undefined {
   const stored = row(sessionId("app-1"));
   deps.store.save({ ...stored, metadata: { ...stored.metadata, ...metadata } }, stored.lifecycle.revision);
+}
+
+function holdUp({ deps, processes }: World): undefined {
+  const [id, project] = [sessionId("app-1"), projectId("app")];
+  const self = { process: processes.add({ command: "ao" }), command: "ao restore app-1" };
+  operationLedger({ ...deps, self }).begin({
+    ...{ kind: "restore", projectId: project, sessionId: id, identifyingSessionId: id },
+    ...{ subject: "other", input: null, progress: null },
+  });
 }
 
 function shareWithLive({ deps, row, runtime }: World): undefined {
