@@ -68,15 +68,18 @@ async function untilQuiet(place: Place): Promise<Everything> {
 
 /** What has to be true after one `ao reconcile`, after a second one, and when the command is repeated. */
 async function expectRecovered(place: Place, scenario: CrashScenario, subject: Subject): Promise<void> {
-  await reconcile(place);
+  const { orphans } = await reconcile(place);
+  expect(orphans).toEqual([]);
   expectSound(place.ao, place.repository);
   expectNeighbourUnharmed(place);
+  scenario.expectIntact?.(place, subject);
   await untilQuiet(place);
   const repeat = () => place.ao.run(scenario.argv(subject), { cwd: place.repository });
   const first = await repeat();
   scenario.check(place, subject, { last: first, all: expectSound(place.ao, place.repository) });
   const again = await repeat();
   scenario.check(place, subject, { last: again, all: expectSound(place.ao, place.repository) });
+  scenario.expectIntact?.(place, subject);
   expectNeighbourUnharmed(place);
 }
 

@@ -33,6 +33,8 @@ export interface CrashScenario {
   /** Makes the session that the command is about, if it is about one. */
   arrange(place: Place, subject: Subject): Promise<Subject>;
   argv(subject: Subject): readonly string[];
+  /** What is true whatever became of the command, from its recovery on. */
+  expectIntact?(place: Place, subject: Subject): void;
   /** What is true once the command was carried out, however often it was tried; `last` is its last result. */
   check(place: Place, subject: Subject, end: { readonly last: Result; readonly all: Everything }): void;
 }
@@ -65,20 +67,22 @@ function workOf(place: Place, id: string): string {
 
 interface Arranged {
   readonly agent?: readonly string[];
-  readonly killed?: boolean;
+  /** Whether it is over, and its worktree freed or kept. */
+  readonly killed?: "freed" | "kept";
   readonly work?: boolean;
 }
 
 /** A session on the subject's branch. */
-function spawned({ agent = SHELL, killed = false, work = false }: Arranged) {
+function spawned({ agent = SHELL, killed, work = false }: Arranged) {
   return async (place: Place, subject: Subject): Promise<Subject> => {
     const { ao, repository } = place;
     const session = await ao.json(sessionSchema, ["spawn", "--branch", subject.branch, ...agent], {
       cwd: repository,
     });
     if (work) addWork(place, session.id);
-    if (killed) {
-      const { exitCode } = await ao.run(["kill", session.id, ...(work ? ["--keep-worktree"] : [])]);
+    if (killed !== undefined) {
+      const keep = killed === "kept" ? ["--keep-worktree"] : [];
+      const { exitCode } = await ao.run(["kill", session.id, ...keep]);
       expect(exitCode).toBe(0);
     }
     return { ...subject, id: session.id };
@@ -108,6 +112,8 @@ function expectKept(place: Place, subject: Subject, all: Everything): void {
   expect(rowsOf(all, subject).map(({ lifecycle }) => isTerminal(lifecycle))).toEqual([true]);
   expect(workOf(place, subject.id ?? "")).toBe(WORK);
 }
+
+const expectWork = (place: Place, subject: Subject) => expect(workOf(place, subject.id ?? "")).toBe(WORK);
 
 const ofSession = (command: string, { id, requestId }: Subject, ...more: readonly string[]) => [
   ...[command, id ?? "", "--request-id", requestId, "--json"],
@@ -147,6 +153,7 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     name: "kill of a session with work in its worktree",
     arrange: spawned({ work: true }),
     argv: (subject) => ofSession("kill", subject),
+    expectIntact: expectWork,
     check(place, subject, { last, all }) {
       expect(last).toMatchObject({ exitCode: 4, stdout: "" });
       expect(last.stderr).toContain('"workspace_dirty"');
@@ -155,27 +162,30 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
   },
   {
     name: "restore of a freed session with its conversation",
-    arrange: spawned({ agent: [], killed: true }),
+    arrange: spawned({ agent: [], killed: "freed" }),
     argv: (subject) => ofSession("restore", subject),
     check: expectLive,
   },
   {
     name: "restore of a session with work in its worktree",
-    arrange: spawned({ killed: true, work: true }),
+    arrange: spawned({ killed: "kept", work: true }),
     argv: (subject) => ofSession("restore", subject, "--fresh"),
-    check(place, subject, end) {
-      expectLive(place, subject, end);
-      expect(workOf(place, subject.id ?? "")).toBe(WORK);
-    },
+    expectIntact: expectWork,
+    check: expectLive,
+  },
+  {
+    name: "restore of a session whose worktree stands and holds nothing",
+    arrange: spawned({ killed: "kept" }),
+    argv: (subject) => ofSession("restore", subject, "--fresh"),
+    expectIntact: (place, { id }) => expect(existsSync(worktreeOf(place, id ?? ""))).toBe(true),
+    check: expectLive,
   },
   {
     name: "cleanup, with work in the worktree of another session",
     async arrange(place, subject) {
       const dirty = `${subject.branch}-dirty`;
-      await spawned({ killed: true, work: true })(place, { ...subject, branch: dirty });
-      const arranged = await spawned({})(place, subject);
-      expect((await place.ao.run(["kill", arranged.id ?? "", "--keep-worktree"])).exitCode).toBe(0);
-      return arranged;
+      await spawned({ killed: "kept", work: true })(place, { ...subject, branch: dirty });
+      return spawned({ killed: "kept" })(place, subject);
     },
     argv: () => ["cleanup", "--all-projects", "--json"],
     check(place, subject, { last, all }) {
