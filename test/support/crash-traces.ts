@@ -33,7 +33,8 @@ function everythingIn(ao: Ao, repository: string): Everything {
   try {
     const { operations, unreadable } = store.operations.unfinished();
     if (unreadable.length > 0) throw new Error(`unreadable operations: ${JSON.stringify(unreadable)}`);
-    const rows = store.sessions.list();
+    // What a row reads later than it was asked for is read now.
+    const rows = structuredClone(store.sessions.list());
     return {
       rows,
       unfinished: operations,
