@@ -28,7 +28,7 @@ export interface Applying {
   readonly plan: FilesPlan;
   /** As `chmod` takes them. */
   permissionsOf(path: BytePath, entry: TreeEntry): number;
-  /** A folder at the top of the working tree for files that are not whole yet; nobody else's name. */
+  /** A folder at the top of the working tree for files that are not whole yet; nobody else's name. It is not there. */
   readonly scratch: string;
   /** Crossed before and after each file that changes, as `<boundary>:before` and `:after`. */
   readonly boundary: FaultPoint;
@@ -43,7 +43,6 @@ export interface Applying {
  */
 export async function applyFiles(applying: Applying): Promise<number> {
   const { root, plan } = applying;
-  await removeScratch(root, applying.scratch);
   for (const path of plan.removed) await crossing(applying, () => removeFile(root, path));
   if (plan.put.size > 0) await putFiles(applying);
   return plan.removed.length + plan.put.size;

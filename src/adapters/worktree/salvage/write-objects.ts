@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bytesOf } from "./byte-path.ts";
@@ -29,11 +30,19 @@ export async function writeBlobs(
   if (missing.length === 0) return true;
   const marks = join(folder, "marks");
   const args = ["fast-import", "--quiet", "--depth=0", `--export-marks=${marks}`];
-  const git = plumbing.start(args, stream(missing));
+  const git = plumbing.start(args, stream([...missing, ownMark()]));
   for await (const _nothing of git.output);
   await git.done("keep the files");
   const written = new Set((await readFile(marks, "utf8")).split("\n"));
   return missing.every(({ oid }, at) => written.has(`:${at + 1} ${oid}`));
+}
+
+/**
+ * Makes a pack differ from every other. git names one by its content, and two who write the same at once, or one
+ * after another that died in the middle, would be in each other's way.
+ */
+function ownMark(): WantedBlob {
+  return { oid: "", source: { kind: "bytes", bytes: bytesOf(randomUUID()) } };
 }
 
 async function missingOf(plumbing: Plumbing, blobs: readonly WantedBlob[]): Promise<readonly WantedBlob[]> {

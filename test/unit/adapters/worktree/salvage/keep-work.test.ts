@@ -1,11 +1,24 @@
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { execaSync } from "execa";
 import { describe, expect, test } from "vitest";
 import { memoryLocks } from "../../../../../src/adapters/memory/locks.ts";
 import { memoryProcessTable } from "../../../../../src/adapters/memory/process-table.ts";
+import { makeRef } from "../../../../../src/adapters/worktree/salvage/ao-commit.ts";
+import { takeCheckpoint } from "../../../../../src/adapters/worktree/salvage/checkpoints.ts";
 import { gitSnapshots } from "../../../../../src/adapters/worktree/salvage/git-snapshots.ts";
 import { keepWork } from "../../../../../src/adapters/worktree/salvage/keep-work.ts";
+import { salvagesOf } from "../../../../../src/adapters/worktree/salvage/salvage-refs.ts";
+import type { TurnId } from "../../../../../src/domain/ids.ts";
 import type { WorkspaceSpec } from "../../../../../src/ports/workspace.ts";
 import { GIT_ENV, gitExit, gitIn, gitRepository, writeIn } from "../../../../support/git-repository.ts";
 import { tempDir } from "../../../../support/temp-dir.ts";
@@ -63,18 +76,34 @@ describe("a salvage", () => {
 
   test("holds commits that nothing else has: of a detached HEAD, and where HEAD has been", async () => {
     const world = salvageWorld();
-    world.write("tracked.txt", "left behind\n");
     world.git("checkout", "-q", "--detach");
-    world.git("commit", "-qam", "left behind");
-    const left = world.git("rev-parse", "HEAD");
-    world.git("reset", "-q", "--hard", "HEAD~1");
+    const left = ["first", "second", "third"].map((message) => {
+      world.git("commit", "-q", "--allow-empty", "-m", message);
+      const commit = world.git("rev-parse", "HEAD");
+      world.git("reset", "-q", "--hard", "HEAD~1");
+      return commit;
+    });
     world.git("commit", "-q", "--allow-empty", "-m", "own");
     const own = world.git("rev-parse", "HEAD");
     const { commit } = kept(await world.salvage());
     world.makeAnew();
     world.forgetLoose();
     expect(world.git("rev-parse", `${commit}^1`)).toBe(own);
-    for (const one of [left, own]) expect(gitExit(world.path, "cat-file", "-e", one)).toBe(0);
+    for (const one of [...left, own]) expect(gitExit(world.path, "cat-file", "-e", one)).toBe(0);
+  });
+
+  test("holds what is under way so that it can be finished: changes set aside come back at its end", async () => {
+    const world = salvageWorld();
+    world.git("commit", "-q", "--allow-empty", "-m", "second");
+    world.write("tracked.txt", "set aside\n");
+    world.git("-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-qi", "--autostash", "HEAD~1");
+    const { commit } = kept(await world.salvage());
+    world.makeAnew();
+    world.forgetLoose();
+    await world.putBack(commit);
+    world.git("rebase", "--continue");
+    expect(world.git("status", "--porcelain")).toBe(" M tracked.txt");
+    expect(world.git("symbolic-ref", "HEAD")).toBe("refs/heads/feat/1");
   });
 
   test("has what a file is in the end when it changes while it is read", async () => {
@@ -128,6 +157,18 @@ describe("a salvage", () => {
     expect(world.repository.git("for-each-ref", "refs/ao")).toBe("");
   });
 
+  test("is not said to be there when git gives back something else", async () => {
+    const world = salvageWorld();
+    world.write("staged.txt", "staged\n");
+    world.write("other.txt", "another\n");
+    world.git("add", ".");
+    const [one, other] = ["staged.txt", "other.txt"].map((name) => looseObject(world, `:${name}`));
+    copyFileSync(`${other}`, `${one}.new`);
+    renameSync(`${one}.new`, `${one}`);
+    await failure(world.salvage(), "git_failed");
+    expect(world.repository.git("for-each-ref", "refs/ao")).toBe("");
+  });
+
   test("is refused while the index cannot be read, and changes nothing", async () => {
     const world = salvageWorld();
     const index = join(gitDirOf(world.path), "index");
@@ -169,6 +210,56 @@ describe("a salvage", () => {
     await world.putBack(commit);
     const { files, index } = pictureOf(world.path);
     expect({ files, index }).toEqual({ files: before.files, index: before.index });
+  });
+});
+
+/** The file of an object that is in no pack. */
+function looseObject({ repository, path }: SalvageWorld, name: string): string {
+  const oid = gitIn(path, "rev-parse", name);
+  return join(repository.path, ".git/objects", oid.slice(0, 2), oid.slice(2));
+}
+
+describe("a ref of a salvage", () => {
+  test("is made once: who comes second is told, and changes nothing", async () => {
+    const { keeping, git } = salvageWorld();
+    const { plumbing } = await keeping();
+    const [first, second] = ["one", "two"].map((text) => git("commit-tree", "-m", text, "HEAD^{tree}"));
+    const ref = "refs/ao/salvage/app-1/1";
+    expect(await makeRef(plumbing, ref, `${first}`)).toBe(true);
+    expect(await makeRef(plumbing, ref, `${second}`)).toBe(false);
+    expect(git("rev-parse", ref)).toBe(first);
+  });
+
+  test("comes after all others by its number", async () => {
+    const world = salvageWorld();
+    world.write("notes.txt", "mine\n");
+    const { commit } = kept(await world.salvage());
+    world.git("update-ref", "refs/ao/salvage/app-1/10", commit);
+    world.git("update-ref", "refs/ao/salvage/app-1/nobody", commit);
+    const { plumbing } = await world.keeping();
+    const found = await salvagesOf(plumbing, SESSION);
+    expect(found.map(({ number }) => number)).toEqual([1, 10]);
+    world.write("notes.txt", "more\n");
+    expect(kept(await world.salvage()).ref).toBe("refs/ao/salvage/app-1/11");
+  });
+});
+
+describe("a checkpoint", () => {
+  test("has a change that left size and times as they were when the index was written", async () => {
+    const world = salvageWorld();
+    const at = 1_600_000_000;
+    const file = join(world.path, "run.sh");
+    world.write("run.sh", "one\n");
+    utimesSync(file, at, at);
+    world.git("add", ".");
+    world.write("run.sh", "two\n");
+    utimesSync(file, at, at);
+    utimesSync(join(gitDirOf(world.path), "index"), at, at);
+    const turnId = "turn-1" as TurnId;
+    const { commit } = await takeCheckpoint(await world.keeping(), {
+      ...{ sessionId: SESSION, turnId, edge: "end", atMs: AT_MS },
+    });
+    expect(world.git("cat-file", "blob", `${commit}:run.sh`)).toBe("two");
   });
 });
 
