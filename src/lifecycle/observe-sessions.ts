@@ -63,12 +63,12 @@ export async function saveFacts(
   await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(facts, record)));
   const late = facts.records.flatMap((record) => lateEvents(facts, record));
   await deps.inbox.setAside([...late, ...strayEvents(deps, facts)]);
-  const ids = facts.records.map(({ id }) => id);
-  for (const { record, turns } of [...saved, ...settleEnded(deps, ids)]) {
+  const now = saved.map(({ record }) => record);
+  for (const { record, turns } of [...saved, ...settleEnded(deps, now)]) {
     await keepCheckpoints(deps, record, turns);
   }
   return {
-    sessions: saved.map(({ record }) => record),
+    sessions: now,
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
   };
 }

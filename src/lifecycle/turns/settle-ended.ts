@@ -28,19 +28,25 @@ export interface EndedTurns {
  * Settles, as interrupted, the turns of agents that are proven gone: of sessions that are over, and of launches
  * that another one followed. A turn that is being cancelled is left to that, so operations are recovered first.
  * What was on its way to them is unconfirmed; what waited for a session that was ended on purpose is cancelled.
- * Without `ids` all sessions. Idempotent; one whose rows cannot be read stops no other.
+ * Idempotent; one whose rows cannot be read stops no other.
+ *
+ * @param records rows as they stand; only what they say of the end of an agent is gone by.
  */
-export function settleEnded(deps: SettleDeps, ids?: readonly SessionId[]): readonly EndedTurns[] {
-  const concerned = new Set([
-    ...deps.turns.allLive().turns.map(({ sessionId }) => sessionId),
-    ...deps.messages.sessionsWaiting(),
-  ]);
-  return [...(ids ?? concerned)].filter((id) => concerned.has(id)).flatMap((id) => settleOne(deps, id) ?? []);
+export function settleEnded(deps: SettleDeps, records: readonly SessionRecord[]): readonly EndedTurns[] {
+  const launches = new Map(deps.turns.allLive().turns.map((turn) => [turn.sessionId, turn.launchId]));
+  const waiting = new Set(deps.messages.sessionsWaiting());
+  return records
+    .filter(({ id, lifecycle, metadata }) => {
+      const launchId = launches.get(id);
+      if (!isTerminal(lifecycle)) return launchId !== undefined && launchId !== metadata.launchId;
+      return launchId !== undefined || waiting.has(id);
+    })
+    .flatMap(({ id }) => settleOne(deps, id) ?? []);
 }
 
 function settleOne(deps: SettleDeps, id: SessionId): EndedTurns | undefined {
   try {
-    // Most sessions that have a turn live: then not even a transaction is opened.
+    // One that is being cancelled, or waits to come back, has nothing to settle: then no transaction is opened.
     if (ended(deps, id, deps.clock.nowMs()) === undefined) return undefined;
     return deps.store.transaction(() => {
       const nowMs = deps.clock.nowMs();
