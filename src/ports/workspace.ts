@@ -79,7 +79,10 @@ export interface KeptBranch {
 
 /** A folder that is ours or looks like it, or one that an interrupted removal moved aside. */
 export interface MarkedWorkspace {
-  /** `path` is where it belongs; `repositoryPath` is empty when nothing tells it. */
+  /**
+   * `path` is where it belongs, or where it is when nothing tells that; then `projectId` is only what the session
+   * id suggests. `repositoryPath` is empty when nothing tells it.
+   */
   readonly ref: WorkspaceRef;
   /** The operation that made it; `null` when that is not known. */
   readonly operationId: OperationId | null;

@@ -1,11 +1,10 @@
 import { readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
 import { removeOwnBranch } from "./branch-refs.ts";
 import { endStrays } from "./end-strays.ts";
-import { entryAt, namesAt } from "./entry-at.ts";
+import { entryAt, namesAt, unseen } from "./entry-at.ts";
 import { freeWorktree } from "./free-worktree.ts";
 import { readMarker } from "./marker.ts";
 import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
@@ -95,7 +94,8 @@ async function discardFolder(
   const isOwn =
     link.kind === "link" &&
     (record === undefined
-      ? isBelow(join(repository.commonDir, "worktrees"), link.gitDir) && (await isMissing(link.gitDir))
+      ? isBelow(join(repository.commonDir, "worktrees"), link.gitDir) &&
+        (await entryAt(link.gitDir, "git_unavailable")) === undefined
       : link.gitDir === record.gitDir);
   if (!isOwn) throw unsafePath(path, "it is not what git made there");
   await removeFolder({ ...context, sessionId: ref.sessionId, path }, path);
@@ -131,19 +131,19 @@ async function namelessRecords({ plan, path }: Discarding, folder: string): Prom
     const answers = await Promise.all(ids.map(isOurs));
     return ids.filter((_id, at) => answers[at]);
   };
-  const found = await look(await namesAt(folder));
+  const found = await look(await namesAt(folder, "git_unavailable"));
   if (found.length === 0) return [];
   await sleep(HALF_MADE_MS);
   return (await look(found)).map((id) => join(folder, id));
 }
 
-/** Empty when there is none. @throws AoError git_failed when there is one that cannot be read */
+/** Empty when there is none. @throws AoError git_unavailable when there is one that cannot be read */
 async function textOf(file: string): Promise<string> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
     if (saysNothing(error)) return "";
-    throw new AoError("git_failed", `${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+    throw unseen(file, error, "git_unavailable");
   }
 }
 

@@ -8,7 +8,7 @@ import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
 import { inspectHeld, inspectPlace } from "./inspect-place.ts";
 import { mountFindings, mountsBelow } from "./mounts.ts";
-import { type Context, locate, type Owned, type Place } from "./place.ts";
+import { type Context, locate, type Owned, type Place, treeOf } from "./place.ts";
 import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
 import type { Git } from "./run-git.ts";
 import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
@@ -64,7 +64,7 @@ export async function inspectWhole(
 ): Promise<readonly WorkspaceFinding[]> {
   const findings = await inspectPlace(context, place, seen);
   if (place.kind === "gone") return findings;
-  return [...findings, ...(await mountedAt(context, place.kind === "held" ? place.tree : place.path))];
+  return [...findings, ...(await mountedAt(context, treeOf(place)))];
 }
 
 async function mountedAt({ trash }: Context, folder: string): Promise<readonly WorkspaceFinding[]> {
@@ -108,7 +108,8 @@ async function branchOf(git: Git, { gitDir }: WorktreeRecord): Promise<string | 
 
 /** git takes a record away file by file; without one of these it is none any more (gitrepository-layout(5)). */
 async function isVanishing(gitDir: string): Promise<boolean> {
-  const files = await Promise.all(["HEAD", "commondir", "gitdir"].map((name) => entryAt(join(gitDir, name))));
+  const look = (name: string) => entryAt(join(gitDir, name), "git_unavailable");
+  const files = await Promise.all(["HEAD", "commondir", "gitdir"].map(look));
   return files.includes(undefined);
 }
 
@@ -128,9 +129,14 @@ async function refuseUnlessVanished(
   place: Place,
   findings: readonly WorkspaceFinding[],
 ): Promise<boolean> {
-  const looked = place.kind === "gone" ? place.record?.gitDir : place.path;
-  if (looked !== undefined && (await entryAt(looked)) === undefined) return false;
+  if (await hasVanished(place)) return false;
   throw dirty(ref, findings);
+}
+
+async function hasVanished(place: Place): Promise<boolean> {
+  if (place.kind !== "gone") return (await entryAt(treeOf(place))) === undefined;
+  const { record } = place;
+  return record !== undefined && (await entryAt(record.gitDir, "git_unavailable")) === undefined;
 }
 
 /** Proves once more, right before the one step that counts, that this is the session's own worktree. */

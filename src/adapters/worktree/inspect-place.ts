@@ -40,7 +40,7 @@ export async function findAt(looking: Looking, place: Place, seen?: readonly Pro
     case "gone":
       return place.record === undefined ? {} : inspectRecord(looking.git, place.record);
     case "unreadable":
-      return mergeFound({ unreadable: [place.cause] }, await inUse(looking, place.path, seen));
+      return mergeFound({ unreadable: [place.cause] }, await inUse(looking, place.tree, seen));
     case "standing": {
       const { path, owned } = place;
       return findInTree(looking, { owned, root: path, where: inDirectory(path), submodules: true, seen });

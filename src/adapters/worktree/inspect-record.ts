@@ -60,7 +60,7 @@ export async function inspectRecord(git: Git, record: WorktreeRecord): Promise<F
 
 /** What cannot be read may just be dropped by another process, file by file: the caller then sees it gone. */
 async function untilDropped({ gitDir }: WorktreeRecord): Promise<void> {
-  for (let look = 0; look < LOOKS && (await entryAt(gitDir)) !== undefined; look += 1) {
+  for (let look = 0; look < LOOKS && (await entryAt(gitDir, "git_unavailable")) !== undefined; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }

@@ -1,15 +1,16 @@
 import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { parseProjectId, parseSessionId } from "../../domain/ids.ts";
 import { parseOperationId } from "../../domain/operation.ts";
 import type { MarkedWorkspace, WorkspaceRef } from "../../ports/workspace.ts";
+import { entryAt } from "./entry-at.ts";
 import { type Marker, readMarker } from "./marker.ts";
 import { operationOfReason } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
 import { realpathOfAny } from "./safe-path.ts";
 import { hasCode, listHeld } from "./trash.ts";
-import { lockReason, readGitLink, recordOf, type WorktreeRecord } from "./worktree-records.ts";
+import { lockReason, readGitLink, readRecord, type WorktreeRecord } from "./worktree-records.ts";
 
 type Managed = Pick<Context, "managedRoot" | "trash">;
 
@@ -37,11 +38,16 @@ async function foldersOf(managedRoot: string): Promise<readonly WorkspaceRef[]> 
   return (await Promise.all(refs)).flat();
 }
 
-async function markedAt(managed: Managed, ref: WorkspaceRef): Promise<MarkedWorkspace> {
+/** What cannot be read of one is its flaw: the others are told all the same. */
+function markedAt(managed: Managed, ref: WorkspaceRef): Promise<MarkedWorkspace> {
+  return judgedAt(managed, ref).catch((error: unknown) => flawed(ref, errorMessage(error)));
+}
+
+async function judgedAt(managed: Managed, ref: WorkspaceRef): Promise<MarkedWorkspace> {
   const link = await readGitLink(ref.path);
   if (link.kind === "broken") return flawed(ref, link.cause);
   if (link.kind === "repository") return flawed(ref, "another repository is there");
-  const record = await recordOf(link.gitDir);
+  const record = await readRecord(link.gitDir);
   const known = { ...ref, repositoryPath: repositoryOf(link.gitDir) };
   if (record === undefined) return flawed(known, "its repository does not know it");
   if (record.path !== (await realpathOfAny(ref.path))) return flawed(known, `it belongs at ${record.path}`);
@@ -65,17 +71,37 @@ async function judged(
   return making === null ? whole : { ...whole, flaw: "its making was not finished" };
 }
 
-/** One that an interrupted removal moved aside; it belongs where git remembers it. */
-async function heldAt({ managedRoot }: Managed, tree: string): Promise<MarkedWorkspace | undefined> {
-  const link = await readGitLink(tree);
-  const record = link.kind === "link" ? await recordOf(link.gitDir) : undefined;
-  const marker = record === undefined ? undefined : await readMarker(record.gitDir);
-  if (record === undefined || marker?.managedRoot !== managedRoot) return undefined;
-  const sessionId = parseSessionId(marker.sessionId);
-  const projectId = parseProjectId(marker.projectId);
+/**
+ * One that an interrupted removal moved aside; it belongs where git remembers it. What nobody can judge any more
+ * is told where it is; what is gone meanwhile was freed by who moved it.
+ */
+async function heldAt(managed: Managed, tree: string): Promise<MarkedWorkspace | undefined> {
+  const sessionId = parseSessionId(basename(tree, ".held"));
+  const projectId = sessionId && parseProjectId(sessionId.replace(/-\d+$/, ""));
   if (sessionId === undefined || projectId === undefined) return undefined;
-  const ref = { projectId, sessionId, path: record.path, repositoryPath: repositoryOf(record.gitDir) };
-  return marked(ref, marker);
+  const ref = { projectId, sessionId, path: tree, repositoryPath: "" };
+  const found = await judgedHeld(managed, ref).catch((error: unknown) => errorMessage(error));
+  if (typeof found !== "string") return found;
+  return (await entryAt(tree)) === undefined
+    ? undefined
+    : flawed(ref, `a removal that was broken off left it there, and ${found}`);
+}
+
+/** Or why nobody can judge it. */
+async function judgedHeld({ managedRoot }: Managed, ref: WorkspaceRef): Promise<MarkedWorkspace | string> {
+  const link = await readGitLink(ref.path);
+  if (link.kind === "broken") return link.cause;
+  if (link.kind === "repository") return "another repository is there";
+  const record = await readRecord(link.gitDir);
+  if (record === undefined) return "its repository does not know it";
+  const marker = await readMarker(record.gitDir);
+  const projectId = marker && parseProjectId(marker.projectId);
+  if (marker?.sessionId !== ref.sessionId || projectId === undefined) return "it has no mark of ao";
+  if (marker.managedRoot !== managedRoot) return `it is marked as one of ${marker.managedRoot}`;
+  return marked(
+    { ...ref, projectId, path: record.path, repositoryPath: repositoryOf(record.gitDir) },
+    marker,
+  );
 }
 
 function marked(ref: WorkspaceRef, { repositoryPath, operationId, createdAtMs }: Marker): MarkedWorkspace {

@@ -1,5 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { unseen } from "./entry-at.ts";
+import { saysNothing } from "./trash.ts";
 
 /** One thing that was put into a worktree when it was made; while it stays as it was, it is nobody's work. */
 export type PutItem =
@@ -28,14 +30,27 @@ export async function writeMarker(gitDir: string, marker: Marker): Promise<void>
   await rename(`${path}.new`, path);
 }
 
-/** The marker of a private git directory; `undefined` when there is none or it is damaged. */
+/**
+ * The marker of a private git directory; `undefined` when there is none, or what is there is no marker.
+ *
+ * @throws AoError git_unavailable when there is one that cannot be read.
+ */
 export async function readMarker(gitDir: string): Promise<Marker | undefined> {
-  const text = await readFile(join(gitDir, FILE), "utf8").catch(() => undefined);
+  const text = await textOf(join(gitDir, FILE));
   if (text === undefined) return undefined;
   try {
     return parseMarker(JSON.parse(text));
   } catch {
     return undefined;
+  }
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (saysNothing(error)) return undefined;
+    throw unseen(path, error, "git_unavailable");
   }
 }
 

@@ -36,8 +36,16 @@ export type Place =
   | Standing
   /** An interrupted removal left it in the trash. */
   | { readonly kind: "held"; readonly path: string; readonly tree: string; readonly owned: Owned }
-  /** It is there, but nobody can tell what is in it. */
-  | { readonly kind: "unreadable"; readonly path: string; readonly cause: string };
+  | Unreadable;
+
+/** It is there, or where an interrupted removal left it, but nobody can tell what is in it. */
+export interface Unreadable {
+  readonly kind: "unreadable";
+  readonly path: string;
+  /** Where its files are. */
+  readonly tree: string;
+  readonly cause: string;
+}
 
 export interface Standing {
   readonly kind: "standing";
@@ -69,9 +77,7 @@ export async function locate(context: Context, ref: WorkspaceRef): Promise<Locat
   const isMissing = there === "nothing" || there === "empty folder";
   const repository = await repositoryOf(context.git, ref.repositoryPath);
   if (repository === undefined) {
-    const cause = `its repository ${ref.repositoryPath} cannot be opened`;
-    const lost: Place = { kind: "unreadable", path, cause };
-    return { repository, place: isMissing ? { kind: "gone", path, record: undefined } : lost };
+    return { repository, place: await placeWithoutRepository(context, ref, { path, isMissing }) };
   }
   if (path === repository.path) throw unsafePath(path, "it is the repository's main working tree");
   const record = await findRecord(repository.commonDir, path);
@@ -79,6 +85,28 @@ export async function locate(context: Context, ref: WorkspaceRef): Promise<Locat
     ? await placeOfMissing(context, { ref, path, repository, record })
     : await placeOfThere(ref, path, record);
   return { repository, place };
+}
+
+/** Where the files of what is at a place are. */
+export function treeOf(place: Exclude<Place, { readonly kind: "gone" }>): string {
+  return place.kind === "standing" ? place.path : place.tree;
+}
+
+async function placeWithoutRepository(
+  { trash }: Context,
+  { sessionId, repositoryPath }: WorkspaceRef,
+  { path, isMissing }: { readonly path: string; readonly isMissing: boolean },
+): Promise<Place> {
+  const cause = `its repository ${repositoryPath} cannot be opened`;
+  if (!isMissing) return { kind: "unreadable", path, tree: path, cause };
+  const held = await findHeld(trash, sessionId);
+  return held === undefined ? { kind: "gone", path, record: undefined } : lostIn(held, path, cause);
+}
+
+/** What an interrupted removal moved aside and nobody can judge any more may be somebody's work. */
+function lostIn(tree: string, path: string, why: string): Unreadable {
+  const cause = `what a removal that was broken off left at ${tree}: ${why}`;
+  return { kind: "unreadable", path, tree, cause };
 }
 
 /** `undefined` when it is gone or git refuses it; a git that cannot be asked is an error as ever. */
@@ -111,7 +139,9 @@ interface Missing {
 async function placeOfMissing(context: Context, { ref, path, repository, record }: Missing): Promise<Place> {
   const marker = record === undefined ? undefined : await readMarker(record.gitDir);
   const held = await findHeld(context.trash, ref.sessionId);
-  if (held !== undefined && record !== undefined && marker?.sessionId === ref.sessionId) {
+  if (held !== undefined) {
+    if (record === undefined) return lostIn(held, path, "git has no record of it any more");
+    if (marker?.sessionId !== ref.sessionId) return lostIn(held, path, "its mark is gone");
     return { kind: "held", path, tree: held, owned: { record, marker } };
   }
   if (record === undefined) await refuseMoved(context, ref, repository);
@@ -149,7 +179,7 @@ async function placeOfThere(
   const link = await readGitLink(path);
   switch (link.kind) {
     case "broken":
-      return { kind: "unreadable", path, cause: link.cause };
+      return { kind: "unreadable", path, tree: path, cause: link.cause };
     case "repository":
       throw unsafePath(path, "another repository is there");
     case "link":

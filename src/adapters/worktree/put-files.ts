@@ -68,7 +68,7 @@ export async function putCopy(put: Put): Promise<PutResult> {
 }
 
 async function whyNot({ from, to, path }: Put): Promise<string | undefined> {
-  const source = await entryAt(join(from, path));
+  const source = await entryAt(join(from, path), "git_unavailable");
   if (source === undefined) return `${path} is not in ${from} and was not put into the workspace`;
   const there = await entryAt(join(to, path));
   return there === undefined ? undefined : `${path} is in the workspace already and was left as it is`;

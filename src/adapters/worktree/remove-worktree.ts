@@ -18,10 +18,11 @@ import { findRecord, lockReason, type WorktreeRecord } from "./worktree-records.
  * @throws AoError git_failed when git keeps it, for example locked.
  */
 async function dropRecord({ git, repository }: Removal, record: WorktreeRecord): Promise<void> {
-  if (await isThere(record.path)) throw gitFailed(`forget ${record.path}`, "something is there again");
+  if ((await entryAt(record.path)) !== undefined)
+    throw gitFailed(`forget ${record.path}`, "something is there again");
   const args = ["worktree", "remove", "--", record.path];
   const answer = await git.write(inDirectory(repository.path), args).catch((error: unknown) => ({ error }));
-  if (!(await isThere(record.gitDir))) return;
+  if ((await entryAt(record.gitDir, "git_unavailable")) === undefined) return;
   if ("error" in answer) throw answer.error;
   const isLocked = (await lockReason(record)) !== undefined;
   const unlock = `git -C '${repository.path}' worktree unlock '${record.path}'`;
@@ -133,8 +134,4 @@ export async function removeEmptyFolders(managedRoot: string, folder: string): P
     () => false,
   );
   if (removed) await removeEmptyFolders(managedRoot, dirname(folder));
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await entryAt(path)) !== undefined;
 }

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { AoError, errorMessage } from "../../domain/errors.ts";
+import { AoError } from "../../domain/errors.ts";
+import { unseen } from "./entry-at.ts";
 import { linesOf, strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import { type Git, inDirectory } from "./run-git.ts";
@@ -30,9 +31,8 @@ const NO_REPOSITORY = /not a git repository \(or any/i;
  * The repository around `directory`, which may be a subfolder, a linked worktree or a git directory;
  * `undefined` when there is none.
  *
- * @throws AoError git_failed when there is one that git refuses, for example of another owner, or the folder
- *   cannot be reached.
- * @throws AoError git_unavailable when git did not answer what it was asked.
+ * @throws AoError git_failed when there is one that git refuses, for example of another owner.
+ * @throws AoError git_unavailable when the folder cannot be reached, or git did not answer what it was asked.
  */
 export async function readRepository(git: Git, directory: string): Promise<Repository | undefined> {
   const from = await resolved(directory);
@@ -73,8 +73,7 @@ async function resolved(directory: string): Promise<string | undefined> {
     return await realpath(directory);
   } catch (error) {
     if (saysNothing(error)) return undefined;
-    const message = `${directory} cannot be reached: ${errorMessage(error)}`;
-    throw new AoError("git_failed", message, { details: { path: directory }, cause: error });
+    throw unseen(directory, error, "git_unavailable");
   }
 }
 

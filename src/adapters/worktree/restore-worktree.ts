@@ -4,7 +4,7 @@ import { findBranch } from "./branch-plan.ts";
 import { forgetStale, refuseHeld } from "./create-worktree.ts";
 import { commitOrNone, lineOrNone } from "./git-answer.ts";
 import { makeWorktree } from "./make-worktree.ts";
-import { type Context, locate } from "./place.ts";
+import { type Context, locate, type Unreadable } from "./place.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 import { putBack } from "./trash.ts";
@@ -20,7 +20,7 @@ export async function restoreWorktree(context: Context, spec: WorkspaceSpec): Pr
       await putBack(place.tree, place.path);
       return asItStands(context.git, place.path, spec);
     case "unreadable":
-      throw damaged(spec, place.cause);
+      throw damaged(place);
     case "gone":
       return fromBranch(context, await anewAt(context, spec, { repository, path: place.path }));
   }
@@ -29,7 +29,7 @@ export async function restoreWorktree(context: Context, spec: WorkspaceSpec): Pr
 /** `Workspace.planRestore`: what `restoreWorktree` would make. */
 export async function planRestore(context: Context, spec: WorkspaceSpec): Promise<WorkspacePlan | null> {
   const { repository, place } = await locate(context, spec);
-  if (place.kind === "unreadable") throw damaged(spec, place.cause);
+  if (place.kind === "unreadable") throw damaged(place);
   if (place.kind !== "gone") return null;
   return planFromBranch(context, await anewAt(context, spec, { repository, path: place.path }));
 }
@@ -79,9 +79,12 @@ async function planFromBranch(context: Context, { repository, path, spec }: Anew
   });
 }
 
-function damaged({ path }: WorkspaceSpec, cause: string): AoError {
+function damaged({ path, tree, cause }: Unreadable): AoError {
   return new AoError("git_failed", `the worktree ${path} cannot be used: ${cause}`, {
-    hint: `git worktree repair '${path}'`,
+    hint:
+      tree === path
+        ? `git worktree repair '${path}'`
+        : `look at what is there and move it away: ls -la '${tree}'`,
     details: { path },
   });
 }

@@ -6,7 +6,7 @@ import { outputOf } from "./git-failure.ts";
 import { findAt } from "./inspect-place.ts";
 import { commitsOnlyOn } from "./lost-commits.ts";
 import { mountFindings, mountsBelow } from "./mounts.ts";
-import type { Context, Place } from "./place.ts";
+import { type Context, type Place, treeOf } from "./place.ts";
 import type { Git, GitLocation } from "./run-git.ts";
 
 /** As `Workspace.survey` says. */
@@ -22,7 +22,7 @@ export async function surveyPlace(
 
 async function mountedAt({ trash }: Context, place: Place) {
   if (place.kind === "gone") return [];
-  const folder = place.kind === "held" ? place.tree : place.path;
+  const folder = treeOf(place);
   return mountFindings(folder, await mountsBelow(folder, trash.mountTable));
 }
 

@@ -1,6 +1,7 @@
 import { lstat, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { namesAt } from "./entry-at.ts";
+import { errorMessage } from "../../domain/errors.ts";
+import { namesAt, unseen } from "./entry-at.ts";
 import { realpathOfAny } from "./safe-path.ts";
 import { saysNothing } from "./trash.ts";
 
@@ -15,7 +16,7 @@ export interface WorktreeRecord {
   readonly path: string;
 }
 
-/** The record of the worktree at a resolved path. */
+/** The record of the worktree at a resolved path. @throws AoError as `listRecords` */
 export async function findRecord(commonDir: string, path: string): Promise<WorktreeRecord | undefined> {
   const likely = await readRecord(join(commonDir, "worktrees", basename(path)));
   if (likely?.path === path) return likely;
@@ -24,28 +25,31 @@ export async function findRecord(commonDir: string, path: string): Promise<Workt
 }
 
 /**
- * All linked worktrees of a repository; a record that cannot be read is left out.
+ * All linked worktrees of a repository; one that is just being dropped is left out.
  *
- * @throws AoError git_failed when their folder cannot be looked into.
+ * @throws AoError git_unavailable when their folder cannot be looked into, or one of them cannot be read.
  */
 export async function listRecords(commonDir: string): Promise<readonly WorktreeRecord[]> {
   const folder = join(commonDir, "worktrees");
-  const ids = await namesAt(folder);
+  const ids = await namesAt(folder, "git_unavailable");
   const records = await Promise.all(ids.map((id) => readRecord(join(folder, id))));
   return records.filter((record) => record !== undefined);
 }
 
-/** The record that is a private git directory; `undefined` when there is none that can be read. */
-export async function recordOf(gitDir: string): Promise<WorktreeRecord | undefined> {
-  return readRecord(gitDir).catch(() => undefined);
-}
-
-async function readRecord(gitDir: string): Promise<WorktreeRecord | undefined> {
-  const text = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => undefined);
-  if (text === undefined) return undefined;
-  const gitFile = resolve(gitDir, text.replace(/\n$/, ""));
-  const path = dirname(gitFile);
-  return { gitDir: await realpath(gitDir), path: join(await realpathOfAny(dirname(path)), basename(path)) };
+/**
+ * The record that is a private git directory; `undefined` when there is none, also one that is just dropped.
+ *
+ * @throws AoError git_unavailable when there is one that cannot be read.
+ */
+export async function readRecord(gitDir: string): Promise<WorktreeRecord | undefined> {
+  try {
+    const text = await readFile(join(gitDir, "gitdir"), "utf8");
+    const path = dirname(resolve(gitDir, text.replace(/\n$/, "")));
+    return { gitDir: await realpath(gitDir), path: join(await realpathOfAny(dirname(path)), basename(path)) };
+  } catch (error) {
+    if (saysNothing(error)) return undefined;
+    throw unseen(gitDir, error, "git_unavailable");
+  }
 }
 
 /** Why git holds on to a worktree, `""` without a reason or one to read; `undefined` when it is not locked. */
@@ -64,11 +68,17 @@ export type GitLink =
 /** Reads `<folder>/.git`. */
 export async function readGitLink(folder: string): Promise<GitLink> {
   const file = join(folder, ".git");
-  const entry = await lstat(file).catch(() => undefined);
-  if (entry === undefined) return { kind: "broken", cause: "its .git file is missing" };
+  const entry = await lstat(file).catch(brokenBy);
+  if ("kind" in entry) return entry;
   if (!entry.isFile()) return { kind: "repository" };
-  const text = await readFile(file, "utf8").catch(() => "");
+  const text = await readFile(file, "utf8").catch(brokenBy);
+  if (typeof text !== "string") return text;
   const target = /^gitdir: (.+?)\n?$/s.exec(text)?.[1];
   if (target === undefined) return { kind: "broken", cause: "its .git file is damaged" };
   return { kind: "link", gitDir: await realpathOfAny(resolve(folder, target)) };
+}
+
+function brokenBy(error: unknown): GitLink & { readonly kind: "broken" } {
+  const cause = saysNothing(error) ? "is missing" : `cannot be read: ${errorMessage(error)}`;
+  return { kind: "broken", cause: `its .git file ${cause}` };
 }

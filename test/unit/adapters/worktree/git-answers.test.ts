@@ -171,7 +171,7 @@ describe("a repository", () => {
     const loop = join(tempDir("ao-loop"), "loop");
     writeIn(join(loop, ".."), "file", "");
     symlinkSync(loop, loop);
-    await failure(gitRepositories({ env: GIT_ENV }).find(loop), "git_failed");
+    await failure(gitRepositories({ env: GIT_ENV }).find(loop), "git_unavailable");
     expect(await gitRepositories({ env: GIT_ENV }).find(join(loop, "..", "file", "sub"))).toBeUndefined();
   });
 
