@@ -234,11 +234,11 @@ describe("a ref of a salvage", () => {
     const world = salvageWorld();
     world.write("notes.txt", "mine\n");
     const { commit } = kept(await world.salvage());
-    world.git("update-ref", "refs/ao/salvage/app-1/10", commit);
+    for (const number of [10, 2]) world.git("update-ref", `refs/ao/salvage/app-1/${number}`, commit);
     world.git("update-ref", "refs/ao/salvage/app-1/nobody", commit);
     const { plumbing } = await world.keeping();
     const found = await salvagesOf(plumbing, SESSION);
-    expect(found.map(({ number }) => number)).toEqual([1, 10]);
+    expect(found.map(({ number }) => number)).toEqual([1, 2, 10]);
     world.write("notes.txt", "more\n");
     expect(kept(await world.salvage()).ref).toBe("refs/ao/salvage/app-1/11");
   });
