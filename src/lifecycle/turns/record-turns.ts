@@ -1,9 +1,10 @@
 import { isAoError } from "../../domain/errors.ts";
 import { afterHearing, isNewEvent } from "../../domain/heard-events.ts";
-import type { LaunchId } from "../../domain/ids.ts";
+import type { LaunchId, TurnId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import type { BookChange, BookPage } from "../../domain/turn-book.ts";
+import type { Turn } from "../../domain/turn.ts";
+import { type BookChange, type BookPage, openPage } from "../../domain/turn-book.ts";
 import { afterEvidence, type TurnEvidence } from "../../domain/turn-evidence.ts";
 import type { SessionDeps } from "../deps.ts";
 import type { EventFact, Fact } from "../record-changes.ts";
@@ -35,11 +36,21 @@ export function recordTurns(deps: RecordTurnsDeps, heard: Heard): readonly BookC
 /** The turns as a write of these facts would leave them. @throws AoError store_corrupt */
 export function foldTurns(deps: RecordTurnsDeps, heard: Heard): BookPage {
   const { before } = heard;
-  const context = bookContext(deps, before, deps.agents.get(before.metadata.agent));
-  return newEvents(heard).reduce(
-    (page, fact) => afterEvidence(page, context, evidenceOf(deps, before, fact)),
-    storedPage(deps, before),
-  );
+  const stored = bookContext(deps, before, deps.agents.get(before.metadata.agent));
+  const changed = new Map<TurnId, Turn>();
+  const context = { ...stored, find: (id: TurnId) => changed.get(id) ?? stored.find(id) };
+  const changes: BookChange[] = [];
+  let { book } = storedPage(deps, before);
+  // A page for each event: ten thousand of them must not grow with each other.
+  for (const fact of newEvents(heard)) {
+    const page = afterEvidence(openPage(book), context, evidenceOf(deps, before, fact));
+    for (const change of page.changes) {
+      changes.push(change);
+      if (change.kind === "turn") changed.set(change.turn.turnId, change.turn);
+    }
+    book = page.book;
+  }
+  return { book, changes };
 }
 
 /** Those that the row of the session counts as new. A session that is over counts none any more. */

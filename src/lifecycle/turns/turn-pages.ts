@@ -56,16 +56,39 @@ export function turnIdOf({ ids }: Pick<TurnDeps, "ids">, sessionId: string, even
  * @throws AoError store_busy when a row moved since; nothing of the transaction may stay then.
  */
 export function writeChanges(deps: TurnDeps, changes: readonly BookChange[], nowMs: number): void {
+  const isWritten =
+    stepsOf(
+      changes.flatMap((one) => (one.kind === "turn" ? [one.turn] : [])),
+      "turnId",
+    ).every(({ before, after }) =>
+      before === 0 ? deps.turns.insert(after) : deps.turns.save(after, before),
+    ) &&
+    stepsOf(
+      changes.flatMap((one) => (one.kind === "message" ? [one.message] : [])),
+      "id",
+    ).every(({ before, after }) => deps.messages.save(after, before));
+  if (!isWritten) throw new AoError("store_busy", "turns were written by another process");
   for (const change of changes) {
-    if (!write(deps, change)) throw new AoError("store_busy", "turns were written by another process");
     deps.changes.append(
       change.kind === "turn" ? turnChange(change.turn, nowMs) : messageChange(change.message, nowMs),
     );
   }
 }
 
-function write({ turns, messages }: TurnDeps, change: BookChange): boolean {
-  if (change.kind === "message") return messages.save(change.message, change.message.version - 1);
-  const { turn } = change;
-  return turn.version === 1 ? turns.insert(turn) : turns.save(turn, turn.version - 1);
+interface Step<Row> {
+  /** The version that is stored; 0 for none. */
+  readonly before: number;
+  readonly after: Row;
+}
+
+/** One write a row, in the order in which they were first changed: all turns but the last are settled by then. */
+function stepsOf<
+  Key extends string,
+  Row extends { readonly version: number } & Readonly<Record<Key, string>>,
+>(rows: readonly Row[], key: Key): readonly Step<Row>[] {
+  const steps = new Map<string, Step<Row>>();
+  for (const row of rows) {
+    steps.set(row[key], { before: steps.get(row[key])?.before ?? row.version - 1, after: row });
+  }
+  return [...steps.values()];
 }
