@@ -1,4 +1,5 @@
 import { parseSessionId, type SessionId } from "./ids.ts";
+import type { FindingKind, WorkspaceFinding } from "./workspace-finding.ts";
 
 /** What made somebody keep the work of a workspace. */
 export const SALVAGE_REASONS = ["kill", "cleanup", "rewind", "by_hand"] as const;
@@ -46,6 +47,22 @@ export interface SalvageContent extends Salvage {
   readonly operations: readonly string[];
   /** Commits beside HEAD that nothing else may hold. */
   readonly commits: readonly string[];
+}
+
+/** What a salvage can hold. What it cannot is told by its maker. */
+const KEEPABLE: ReadonlySet<FindingKind> = new Set([
+  "changed",
+  "staged",
+  "untracked",
+  "ignored",
+  "operation_in_progress",
+  "unreachable_commits",
+  "nested_repository",
+]);
+
+/** Whether a workspace may go once all that was found in it is kept. */
+export function isKeepable(findings: readonly WorkspaceFinding[]): boolean {
+  return findings.every(({ kind }) => KEEPABLE.has(kind));
 }
 
 const PREFIX = "refs/ao/salvage/";

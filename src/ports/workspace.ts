@@ -113,6 +113,9 @@ export interface WorkspaceSurvey extends WorkspaceRemains {
 /** Told the branch that is checked out, by its short name. */
 export type OnBranch = (branch: string) => void;
 
+/** Tells whether all that a workspace holds at this moment is kept elsewhere (`Snapshots.holds`). */
+export type IsKept = () => Promise<boolean>;
+
 /** The files an agent works on. Behaviour every adapter owes: test/contract/workspace.contract.ts. */
 export interface Workspace {
   /** Whether the program behind it is there and new enough. Never rejects. */
@@ -197,12 +200,14 @@ export interface Workspace {
    * off at any point has stopped. `onBranch` is told which branch is checked out in it, before the first step
    * that could not be gone back on: whoever puts that on record has it whatever happens next. It is not called
    * when no branch is checked out, also when one holds that commit, nor when it is gone; what it throws ends
-   * the call, with nothing changed.
+   * the call, with nothing changed. `isKept` is asked when it holds work that a salvage can hold, in the last
+   * moment; what it throws leaves the workspace where it was.
    *
-   * @throws AoError workspace_dirty with `details.findings` when it holds anything; untouched then.
+   * @throws AoError workspace_dirty with `details.findings` when it holds anything that is not kept; untouched
+   *   then.
    * @throws AoError as `inspect`.
    */
-  destroy(ref: WorkspaceRef, onBranch?: OnBranch): Promise<void>;
+  destroy(ref: WorkspaceRef, onBranch?: OnBranch, isKept?: IsKept): Promise<void>;
 
   /**
    * Takes a `create` or a `restore` back: frees it as `destroy` does, and removes the branch that was made while
@@ -211,7 +216,7 @@ export interface Workspace {
    *
    * @throws AoError as `destroy`; the branches are not touched then.
    */
-  undoCreate(ref: WorkspaceRef, created: CreatedWorkspace): Promise<readonly KeptBranch[]>;
+  undoCreate(ref: WorkspaceRef, created: CreatedWorkspace, isKept?: IsKept): Promise<readonly KeptBranch[]>;
 
   /**
    * Everything below the managed root and on its way out of it that carries our mark or looks like it, by

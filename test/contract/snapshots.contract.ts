@@ -4,7 +4,7 @@ import { type AoError, type AoErrorCode, isAoError } from "../../src/domain/erro
 import type { SessionId, TurnId } from "../../src/domain/ids.ts";
 import type { SalvageReason } from "../../src/domain/salvage.ts";
 import type { Snapshots } from "../../src/ports/snapshots.ts";
-import type { WorkspaceRef } from "../../src/ports/workspace.ts";
+import type { Workspace, WorkspaceRef } from "../../src/ports/workspace.ts";
 
 /**
  * A snapshots port with a workspace in which `readme.md` and `.gitignore` are committed. `.env` is ignored and
@@ -12,6 +12,8 @@ import type { WorkspaceRef } from "../../src/ports/workspace.ts";
  */
 export interface SnapshotsWorld {
   readonly snapshots: Snapshots;
+  /** The port of the workspaces. */
+  readonly workspaces: Workspace;
   readonly workspace: WorkspaceRef;
   /** The workspace of another session in the same repository. */
   other(): Promise<WorkspaceRef>;
@@ -42,6 +44,7 @@ export function snapshotsContract(name: string, open: () => Promise<SnapshotsWor
     listContract(open);
     checkpointContract(open);
     rewindContract(open);
+    freeingContract(open);
   });
 }
 
@@ -375,6 +378,46 @@ function rewindContract(open: Open): void {
       await failure(snapshots.rewind(request), "salvage_not_found");
       const missing = { workspace, checkpointRef: none, salvageRef: null };
       await failure(snapshots.rewind(missing), "checkpoint_not_found");
+    });
+  });
+}
+
+function freeingContract(open: Open): void {
+  describe("a workspace whose work is kept", () => {
+    test("is freed when all of it is, and comes back with it", async () => {
+      const world = await open();
+      const { snapshots, workspaces, workspace, write, files, makeAnew } = world;
+      write("notes.txt", "mine\n");
+      write(".env", "SECRET=1\n");
+      const before = files();
+      const ref = await keep(world);
+      await failure(workspaces.destroy(workspace), "workspace_dirty");
+      await workspaces.destroy(workspace, undefined, () => snapshots.holds({ workspace, ref }));
+      expect(files()).toEqual({});
+      await makeAnew();
+      await snapshots.putBack({ workspace, ref });
+      expect(files()).toEqual(before);
+    });
+
+    test("stays when something of it is not, and nothing of it is changed", async () => {
+      const world = await open();
+      const { snapshots, workspaces, workspace, write, files } = world;
+      write("notes.txt", "mine\n");
+      const ref = await keep(world);
+      write("notes.txt", "more\n");
+      const before = files();
+      const isKept = () => snapshots.holds({ workspace, ref });
+      await failure(workspaces.destroy(workspace, undefined, isKept), "workspace_dirty");
+      expect(files()).toEqual(before);
+    });
+
+    test("stays when nobody can tell", async () => {
+      const { snapshots, workspaces, workspace, write, files } = await open();
+      write("notes.txt", "mine\n");
+      const before = files();
+      const isKept = () => snapshots.holds({ workspace, ref: "refs/ao/salvage/app-1/1" });
+      await failure(workspaces.destroy(workspace, undefined, isKept), "salvage_not_found");
+      expect(files()).toEqual(before);
     });
   });
 }

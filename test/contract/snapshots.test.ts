@@ -39,11 +39,12 @@ async function memoryWorld(): Promise<SnapshotsWorld> {
   const { work } = snapshots;
   return {
     snapshots,
+    workspaces: workspace,
     workspace: spec,
     other: () => make(workspace, specFor("/repo", "/data/worktrees", SECOND)),
     write: (file, content, { path } = spec) => work.write(path, file, content),
     stage: (file) => work.stage(spec.path, file),
-    files: () => Object.fromEntries(work.state(spec.path).files),
+    files: () => (workspace.exists(spec.path) ? Object.fromEntries(work.state(spec.path).files) : {}),
     staged: () => [...work.state(spec.path).staged.keys()].sort(),
     remove: () => workspace.vanish(spec.path),
     makeAnew: async () => void (await workspace.restore(spec)),
@@ -64,6 +65,7 @@ async function gitWorld(): Promise<SnapshotsWorld> {
   const spec = await make(workspace, specFor(repository.path, managedRoot, FIRST));
   return {
     snapshots: gitSnapshots(options),
+    workspaces: workspace,
     workspace: spec,
     other: () => make(workspace, specFor(repository.path, managedRoot, SECOND)),
     write: (file, content, { path } = spec) =>

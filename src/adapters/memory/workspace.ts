@@ -1,6 +1,7 @@
+import { isKeepable } from "../../domain/salvage.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
-import type { Workspace, WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+import type { IsKept, Workspace, WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
 import {
   asItStands,
   BASE_COMMIT,
@@ -204,16 +205,17 @@ function changes(world: World): Omit<Workspace, Looks> {
       return created(plan);
     },
 
-    async destroy(ref, onBranch) {
+    async destroy(ref, onBranch, isKept) {
       enter(world, "destroy", ref);
-      refuseWork(state, ref);
+      await refuseUnkept(state, ref, isKept);
       const branch = state.places.get(ref.path)?.branch ?? null;
       if (branch !== null) onBranch?.(branch);
       free(state, ref);
     },
 
-    async undoCreate(ref, made) {
+    async undoCreate(ref, made, isKept) {
       enter(world, "undoCreate", ref);
+      await refuseUnkept(state, ref, isKept);
       const last = state.places.get(ref.path)?.branch ?? null;
       free(state, ref);
       return branchesKept(state, ref.repositoryPath, { made, last });
@@ -226,6 +228,13 @@ function changes(world: World): Omit<Workspace, Looks> {
       return swept;
     },
   };
+}
+
+/** What is kept elsewhere is nothing to lose any more. @throws AoError workspace_dirty, workspace_unsafe_path */
+async function refuseUnkept(state: WorkspaceState, ref: WorkspaceRef, isKept?: IsKept): Promise<void> {
+  const found = findings(state, ref);
+  if (found.length > 0 && isKeepable(found) && (await isKept?.()) === true) state.kept.delete(ref.path);
+  refuseWork(state, ref);
 }
 
 function failAt({ failures }: World, method: Method): void {

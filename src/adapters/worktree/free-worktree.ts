@@ -1,9 +1,10 @@
 import { rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { isKeepable } from "../../domain/salvage.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ProcessUse } from "../../ports/process-table.ts";
-import type { OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
+import type { IsKept, OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
 import { inspectHeld, inspectPlace } from "./inspect-place.ts";
@@ -17,6 +18,15 @@ import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 const ATTEMPTS = 5;
 
+export interface FreeOptions {
+  readonly onBranch?: OnBranch | undefined;
+  readonly isKept?: IsKept | undefined;
+}
+
+interface Freeing extends Context {
+  readonly isKept: IsKept | undefined;
+}
+
 /**
  * `Workspace.destroy`: look, move aside, look again, delete. The second look sees what was written between
  * the first one and the move; then it goes back where it was. Another process at the same work is no
@@ -25,10 +35,10 @@ const ATTEMPTS = 5;
 export async function freeWorktree(
   context: Context,
   ref: WorkspaceRef,
-  onBranch: OnBranch = () => undefined,
+  { onBranch = () => undefined, isKept }: FreeOptions = {},
 ): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    if (await tryToFree(context, ref, onBranch)) return;
+    if (await tryToFree({ ...context, isKept }, ref, onBranch)) return;
   }
   throw new AoError("teardown_incomplete", `${ref.path} keeps changing while it is freed`, {
     hint: "try again",
@@ -37,7 +47,7 @@ export async function freeWorktree(
 }
 
 /** False when another process moved it meanwhile and it has to be looked for again. */
-async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch): Promise<boolean> {
+async function tryToFree(context: Freeing, ref: WorkspaceRef, onBranch: OnBranch): Promise<boolean> {
   const { repository, place } = await locate(context, ref);
   if (repository === undefined) return refuseWhatIsThere(context, ref, place);
   const removal: Removal = { ...context, repository, sessionId: ref.sessionId, path: place.path };
@@ -46,7 +56,7 @@ async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch
     return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
   }
   const findings = await inspectWhole(context, place);
-  if (findings.length > 0) return refuseUnlessVanished(ref, place, findings);
+  if (!(await mayGo(context, place, findings))) return refuseUnlessVanished(ref, place, findings);
   if (!(await tellBranch(context, recordOf(place), onBranch))) return false;
   if (place.kind === "standing") {
     const tree = await moveAside(context, ref, place.owned);
@@ -54,6 +64,21 @@ async function tryToFree(context: Context, ref: WorkspaceRef, onBranch: OnBranch
   }
   await forgetWorktree(removal);
   return true;
+}
+
+/** What stands is asked about once more, when it was moved aside and nobody can write to it any more. */
+async function mayGo(
+  context: Freeing,
+  place: Place,
+  findings: readonly WorkspaceFinding[],
+): Promise<boolean> {
+  if (findings.length === 0) return true;
+  if (place.kind !== "standing") return isKeptWhole(context, findings);
+  return context.isKept !== undefined && isKeepable(findings);
+}
+
+async function isKeptWhole({ isKept }: Freeing, findings: readonly WorkspaceFinding[]): Promise<boolean> {
+  return isKept !== undefined && isKeepable(findings) && (await isKept());
 }
 
 /** `Workspace.inspect` of a place. What is mounted in it would be moved and deleted with it. */
@@ -163,7 +188,7 @@ interface Finishing {
   readonly tree: string;
 }
 
-async function finish(context: Context, { ref, removal, owned, tree }: Finishing): Promise<boolean> {
+async function finish(context: Freeing, { ref, removal, owned, tree }: Finishing): Promise<boolean> {
   const refusal = await refusalOf(context, { ref, owned, tree });
   if (refusal === undefined) return removeWorktree(removal, tree);
   if (!(await moveBack(tree, removal.path))) return false;
@@ -172,12 +197,13 @@ async function finish(context: Context, { ref, removal, owned, tree }: Finishing
 
 /** Why it has to go back: what it holds, or that nobody can tell. */
 async function refusalOf(
-  context: Context,
+  context: Freeing,
   { ref, owned, tree }: Omit<Finishing, "removal">,
 ): Promise<unknown> {
   try {
     const findings = [...(await inspectHeld(context, owned, tree)), ...(await mountedAt(context, tree))];
-    return findings.length === 0 ? undefined : dirty(ref, findings);
+    if (findings.length === 0 || (await isKeptWhole(context, findings))) return undefined;
+    return dirty(ref, findings);
   } catch (error) {
     return error;
   }

@@ -60,8 +60,8 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     inspect: async (ref, seen) => inspectWhole(context, (await locate(context, ref)).place, seen),
     survey: async (ref, seen) => surveyPlace(context, (await locate(context, ref)).place, seen),
     users: () => usersOfAll(context),
-    destroy: (ref, onBranch) => freeWorktree(context, ref, onBranch),
-    undoCreate: (ref, created) => undoCreate(context, ref, created),
+    destroy: (ref, onBranch, isKept) => freeWorktree(context, ref, { onBranch, isKept }),
+    undoCreate: (ref, created, isKept) => undoCreate(context, ref, { created, isKept }),
     marked: () => markedWorktrees(context),
     sweepTrash: () => sweepTrash(context.trash),
   };

@@ -1,4 +1,4 @@
-import type { CreatedWorkspace, KeptBranch, WorkspaceRef } from "../../ports/workspace.ts";
+import type { CreatedWorkspace, IsKept, KeptBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { findLocalBranch, removeBranch } from "./branch-refs.ts";
 import { freeWorktree } from "./free-worktree.ts";
 import type { Context } from "./place.ts";
@@ -9,11 +9,12 @@ import { type Git, inDirectory } from "./run-git.ts";
 export async function undoCreate(
   context: Context,
   ref: WorkspaceRef,
-  { branch, branchCreated, baseCommit }: CreatedWorkspace,
+  { created, isKept }: { readonly created: CreatedWorkspace; readonly isKept: IsKept | undefined },
 ): Promise<readonly KeptBranch[]> {
   const { git } = context;
+  const { branch, branchCreated, baseCommit } = created;
   const branches = new Set([branch]);
-  await freeWorktree(context, ref, (last) => void branches.add(last));
+  await freeWorktree(context, ref, { onBranch: (last) => void branches.add(last), isKept });
   const repository = await openRepository(git, ref.repositoryPath);
   if (branchCreated) await removeBranch(git, repository, branch, baseCommit);
   const kept = await Promise.all([...branches].map((one) => moved(git, repository, { one, baseCommit })));
