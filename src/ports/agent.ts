@@ -2,6 +2,7 @@ import type { Ask, HookEvent } from "../domain/facts.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { ActivityState } from "../domain/lifecycle.ts";
 import type { PermissionMode } from "../domain/session.ts";
+import type { ConversationEntry } from "../domain/transcript/conversation-entry.ts";
 import type { TurnSignal } from "../domain/turn-signal.ts";
 import type { ToolCheck } from "./tool-check.ts";
 import type { AgentCancel } from "./turn-cancel.ts";
@@ -62,6 +63,8 @@ export interface AgentSignal {
   readonly submittedText: string | null;
   /** What it says of a turn; absent or `null` for nothing. */
   readonly turn?: TurnSignal | null;
+  /** What it says of the conversation that `agentSessionId` names; absent for nothing. */
+  readonly said?: readonly ConversationEntry[];
 }
 
 /** One agent CLI. Behaviour every adapter owes: test/contract/agent.contract.ts. */
@@ -96,4 +99,12 @@ export interface Agent {
   ): Promise<boolean>;
   /** What a hook event says; `undefined` for one it does not know or cannot read. Pure, never throws. */
   interpret(event: HookEvent): AgentSignal | undefined;
+  /**
+   * All that the agent's own log holds of a conversation, in its order, each entry with the position that its
+   * hooks give it; `null` when it cannot be read. Absent when it keeps none. A pure read; never rejects.
+   */
+  readonly readConversation?: (
+    agentSessionId: string,
+    request: { readonly dataDir: string; readonly workspacePath: string },
+  ) => Promise<readonly ConversationEntry[] | null>;
 }

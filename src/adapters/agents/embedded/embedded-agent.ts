@@ -3,6 +3,7 @@ import { dataLayout } from "../../../domain/data-layout.ts";
 import { AoError } from "../../../domain/errors.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 import type { ToolCheck } from "../../../ports/tool-check.ts";
+import { readEntries } from "./conversation-entries.ts";
 import { conversationFile, isConversationId } from "./conversation-path.ts";
 import { interpretEmbedded } from "./interpret.ts";
 import { PROGRAM_VERSION } from "./program-version.ts";
@@ -81,5 +82,6 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
       isConversationId(id) &&
       (await isReadable(conversationFile(dataLayout(dataDir).embeddedConversations, id))),
     interpret: interpretEmbedded,
+    readConversation: (id, { dataDir }) => readEntries(dataLayout(dataDir).embeddedConversations, id),
   };
 }

@@ -2,13 +2,14 @@ import type { HookEvent } from "../../../domain/facts.ts";
 import type { ActivityState } from "../../../domain/lifecycle.ts";
 import type { TurnSignal } from "../../../domain/turn-signal.ts";
 import type { AgentSignal } from "../../../ports/agent.ts";
+import { entriesInHook } from "./conversation-entries.ts";
 import { isConversationId } from "./conversation-path.ts";
 import type { HookName, TurnEnd } from "./hook-body.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `undefined` means that the body does not say what its event promises. */
-type Reader = (body: Fields) => ActivityState | undefined;
+/** `null` says nothing of the activity; `undefined` means that the body does not say what its event promises. */
+type Reader = (body: Fields) => ActivityState | null | undefined;
 
 const ACTIVITY_AFTER: ReadonlyMap<unknown, ActivityState> = new Map<TurnEnd, ActivityState>([
   ["completed", "ready"],
@@ -26,6 +27,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<HookName, Reader>([
   ["submit", (body) => (isPrompt(body["prompt"]) ? "active" : undefined)],
   ["waiting", () => "waiting_input"],
   ["resumed", () => "active"],
+  ["reply", () => null],
+  ["tool", () => null],
   ["turn_end", (body) => ACTIVITY_AFTER.get(body["outcome"])],
   ["session_end", () => "exited"],
 ]);
@@ -57,14 +60,16 @@ function parseBody(text: string): Fields | undefined {
 /** Reads one hook event of the embedded agent; `undefined` when it is unknown or malformed. Never throws. */
 export function interpretEmbedded(event: HookEvent): AgentSignal | undefined {
   const body = parseBody(event.body);
-  const activity = body && READERS.get(event.event)?.(body);
+  const activity = body === undefined ? undefined : READERS.get(event.event)?.(body);
   if (body === undefined || activity === undefined) return undefined;
   const { session_id: id } = body;
   const turn = turnOf(event.event, body);
+  const said = entriesInHook(event.event, body);
   return {
     activity,
     agentSessionId: typeof id === "string" && isConversationId(id) ? id : null,
     submittedText: turn !== null && "text" in turn ? turn.text : null,
     turn,
+    ...(said.length > 0 && { said }),
   };
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../../../domain/errors.ts";
-import type { TurnEnd } from "../hook-body.ts";
+import type { HookBodies, RecordPlace } from "../hook-body.ts";
 import type { Conversation } from "./conversation.ts";
 import type { HookReporter } from "./hook-reporter.ts";
 import { type QuestionDesk, questionDesk } from "./question-desk.ts";
@@ -32,7 +32,7 @@ function excerpt(text: string): string {
   return more.length > 0 || text.length > ECHO_CHARACTERS ? `${first} …` : first;
 }
 
-function turnEnd(outcome: TurnOutcome): { readonly outcome: TurnEnd; readonly error: string | null } {
+function turnEnd(outcome: TurnOutcome): Omit<HookBodies["turn_end"], "place"> {
   if (outcome.kind === "failed") return { outcome: "failed", error: outcome.error };
   return { outcome: outcome.kind === "interrupted" ? "interrupted" : "completed", error: null };
 }
@@ -43,15 +43,16 @@ async function takeUp(
   signal: AbortSignal,
   { root, conversation, screen, report, desk }: AgentLoopDeps & { readonly desk: QuestionDesk },
 ): Promise<TurnOutcome> {
+  let place: RecordPlace;
   try {
-    conversation.append({ kind: "prompt", text: prompt });
+    place = conversation.append({ kind: "prompt", text: prompt });
   } catch (error) {
     return { kind: "failed", error: `the prompt could not be recorded: ${errorMessage(error)}` };
   }
-  report("submit", { prompt });
+  report("submit", { prompt, place });
   screen.print(`> ${excerpt(prompt)}\nworking… (esc to interrupt)`);
   const reply = (text: string) => {
-    conversation.append({ kind: "reply", text });
+    report("reply", { text, place: conversation.append({ kind: "reply", text }) });
     screen.print(text);
   };
   return runTurn(prompt, {
@@ -59,6 +60,8 @@ async function takeUp(
     conversation,
     signal,
     reply,
+    useTool: (name, path) =>
+      report("tool", { name, path, place: conversation.append({ kind: "edit", path, tool: name }) }),
     ask: (question) => desk.ask(question, signal),
   });
 }
@@ -66,13 +69,14 @@ async function takeUp(
 /** Records how a turn ended, then tells it. */
 function closeTurn(outcome: TurnOutcome, { conversation, screen, report }: AgentLoopDeps): void {
   const told = turnEnd(outcome);
+  let place: RecordPlace | null = null;
   try {
-    conversation.append({ kind: "turn_end", ...told });
+    place = conversation.append({ kind: "turn_end", ...told });
   } catch (error) {
     screen.print(`the end of the turn could not be recorded: ${errorMessage(error)}`);
   }
   screen.print(told.error === null ? told.outcome : `${told.outcome}: ${told.error}`);
-  report("turn_end", told);
+  report("turn_end", { ...told, place });
 }
 
 /** Makes the loop; it rests until the first message. */

@@ -1,4 +1,4 @@
-import type { TurnEnd } from "../hook-body.ts";
+import type { RecordPlace, TurnEnd } from "../hook-body.ts";
 
 /** One line of a conversation file. The file is only ever added to. */
 export type ConversationRecord =
@@ -6,8 +6,9 @@ export type ConversationRecord =
   | { readonly kind: "prompt"; readonly text: string }
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "reply"; readonly text: string }
+  | { readonly kind: "question"; readonly text: string }
   /** Written before the edit itself: a path too many is harmless, one too few would miss a commit. */
-  | { readonly kind: "edit"; readonly path: string }
+  | { readonly kind: "edit"; readonly path: string; readonly tool?: string }
   | { readonly kind: "turn_end"; readonly outcome: TurnEnd; readonly error: string | null };
 
 /** What a conversation file says when it is read from start to end. */
@@ -58,4 +59,32 @@ export function readMemory(content: string): ConversationMemory {
     .map(parseFields)
     .filter((fields) => fields !== undefined)
     .reduce(remember, { prompts: [], edits: [], turnOpen: false });
+}
+
+/** The greatest position of a file, and that of its last record that was said in this very conversation. */
+export interface LastPlace {
+  readonly position: number;
+  readonly said: number | null;
+}
+
+const NOWHERE: LastPlace = { position: 0, said: null };
+
+/** What a fork took over lies below the position of the line that opens its file. */
+function passBy(last: LastPlace, { kind, position }: Fields): LastPlace {
+  if (typeof position !== "number" || position <= last.position) return last;
+  return { position, said: kind === "conversation" ? null : position };
+}
+
+/** Where a file ends. Total: what has no position is passed over. */
+export function readLastPlace(content: string): LastPlace {
+  return content
+    .split("\n")
+    .map(parseFields)
+    .filter((fields) => fields !== undefined)
+    .reduce(passBy, NOWHERE);
+}
+
+/** Where the next record goes. Positions are times, so that none comes again after a file lost its end. */
+export function placeAfter({ position, said }: LastPlace, nowMs: number): RecordPlace {
+  return { position: Math.max(position + 1, nowMs), after: said, atMs: nowMs };
 }

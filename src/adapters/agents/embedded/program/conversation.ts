@@ -10,10 +10,14 @@ import {
 } from "node:fs";
 import { AoError } from "../../../../domain/errors.ts";
 import { conversationFile } from "../conversation-path.ts";
+import type { RecordPlace } from "../hook-body.ts";
 import {
   type ConversationMemory,
   type ConversationRecord,
   inheritableLines,
+  type LastPlace,
+  placeAfter,
+  readLastPlace,
   readMemory,
   remember,
 } from "./conversation-record.ts";
@@ -23,8 +27,8 @@ import { lineAppender } from "./line-appender.ts";
 export interface Conversation {
   readonly id: string;
   memory(): ConversationMemory;
-  /** Adds a record; it is on the disk when this returns. */
-  append(record: ConversationRecord): void;
+  /** Adds a record and says where; it is on the disk when this returns. */
+  append(record: ConversationRecord): RecordPlace;
 }
 
 /** Names the conversations' folder and the one to open in it. */
@@ -33,8 +37,8 @@ export interface ConversationPlace {
   readonly id: string;
 }
 
-function recordLine(record: ConversationRecord): string {
-  return JSON.stringify({ ...record, atMs: Date.now() });
+function recordLine(record: ConversationRecord, { position, after, atMs }: RecordPlace): string {
+  return JSON.stringify({ ...record, position, after, atMs });
 }
 
 function isCode(error: unknown, code: string): boolean {
@@ -67,14 +71,20 @@ function readConversation({ dir, id }: ConversationPlace): string {
 
 function openConversation(fd: number, id: string, content: string): Conversation {
   let memory = readMemory(content);
+  let last: LastPlace = readLastPlace(content);
   const isTorn = content !== "" && !content.endsWith("\n");
   const appendLine = lineAppender((text) => writeDurably(fd, text), isTorn);
   return {
     id,
     memory: () => memory,
     append: (record) => {
-      appendLine(recordLine(record));
+      const place = placeAfter(last, Date.now());
+      // A record that failed may be on the disk all the same: its position is not given again.
+      last = { ...last, position: place.position };
+      appendLine(recordLine(record, place));
+      if (record.kind !== "conversation") last = { ...last, said: place.position };
       memory = remember(memory, record);
+      return place;
     },
   };
 }
@@ -116,8 +126,10 @@ export function resumeConversation(place: ConversationPlace): Conversation {
  * @throws AoError request_conflict when the new id is taken.
  */
 export function forkConversation(parent: ConversationPlace, id: string): Conversation {
-  const inherited = inheritableLines(readConversation(parent));
-  const header = recordLine({ kind: "conversation", id, parentId: parent.id });
+  const content = readConversation(parent);
+  const inherited = inheritableLines(content);
+  const place = { ...placeAfter(readLastPlace(content), Date.now()), after: null };
+  const header = recordLine({ kind: "conversation", id, parentId: parent.id }, place);
   const partial = `${conversationFile(parent.dir, id)}.${process.pid}.partial`;
   const fd = openSync(partial, "w", 0o600);
   try {

@@ -53,11 +53,13 @@ function eventClock(): () => { readonly fileName: string; readonly timeMs: numbe
   };
 }
 
-/** A prompt too large for an event is left out: that one was submitted is worth more than its text. */
+/** A text too large for an event is left out: that something was said is worth more than its text. */
 function bodyJson(agentSessionId: string, body: object): string {
   const json = JSON.stringify({ session_id: agentSessionId, ...body });
   const fits = Buffer.byteLength(json) <= MAX_BODY_BYTES;
-  return fits ? json : JSON.stringify({ session_id: agentSessionId, ...body, prompt: null });
+  if (fits) return json;
+  const large = "text" in body ? { text: null } : { prompt: null };
+  return JSON.stringify({ session_id: agentSessionId, ...body, ...large });
 }
 
 /**

@@ -33,9 +33,9 @@ export function questionDesk({ conversation, screen, report }: QuestionDeskDeps)
   const noAnswer = () => new Error("the input has ended, so that nobody can answer");
 
   const settle = ({ question, answer }: OpenQuestion, text: string) => {
-    conversation.append({ kind: "answer", text });
+    const place = conversation.append({ kind: "answer", text });
     open = null;
-    report("submit", { prompt: text, answers: true });
+    report("submit", { prompt: text, answers: true, place });
     report("resumed", { question });
     answer(text);
   };
@@ -44,6 +44,8 @@ export function questionDesk({ conversation, screen, report }: QuestionDeskDeps)
     ask: (question, signal) =>
       new Promise<string>((answer, refuse) => {
         if (closed) throw noAnswer();
+        const place = conversation.append({ kind: "question", text: question });
+        report("reply", { text: question, question: true, place });
         open = { question, answer, refuse };
         signal.addEventListener("abort", () => refuse(signal.reason), { once: true });
         screen.print(`question: ${question}\nwaiting for an answer…`);

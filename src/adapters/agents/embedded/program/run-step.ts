@@ -12,10 +12,12 @@ import type { Step } from "./steps.ts";
 export interface TurnTools {
   /** The working directory, resolved. */
   readonly root: string;
-  readonly conversation: Pick<Conversation, "memory" | "append">;
+  readonly conversation: Pick<Conversation, "memory">;
   readonly signal: AbortSignal;
   /** Says something to the person; it becomes part of the conversation. */
   reply(text: string): void;
+  /** Makes it part of the conversation that a file is about to be changed. */
+  useTool(name: EditStep["kind"], path: string): void;
   /** Resolves with the next message; rejects when the turn is interrupted. */
   ask(question: string): Promise<string>;
 }
@@ -31,7 +33,7 @@ const LONGEST_RECALLED_CHARACTERS = 200;
 
 function edit(step: EditStep, tools: TurnTools): void {
   const path = confinePath(tools.root, step.path);
-  tools.conversation.append({ kind: "edit", path });
+  tools.useTool(step.kind, path);
   editFile(tools.root, path, step);
   tools.reply(`${step.kind === "delete" ? "deleted" : "wrote"} ${path}`);
 }

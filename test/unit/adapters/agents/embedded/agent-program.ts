@@ -42,9 +42,16 @@ export function sessionEnv(dataDir: string): Record<string, string> {
   };
 }
 
-/** What was reported so far, nothing before the first event; each as `event` or `event:what`, without the ids. */
+/** What is only told for the transcript. */
+const SAID = ["reply", "tool"];
+
+/**
+ * What was reported so far but for what the agent says, nothing before the first event; each as `event` or
+ * `event:what`, without the ids.
+ */
 export function reported(dataDir: string): readonly string[] {
-  return hookEvents(dataDir).map(({ event, body }) => {
+  const events = hookEvents(dataDir).filter(({ event }) => !SAID.includes(event));
+  return events.map(({ event, body }) => {
     const { source, prompt, question, outcome, reason } = JSON.parse(body);
     return [event, source ?? prompt ?? question ?? outcome ?? reason].join(":");
   });

@@ -54,7 +54,10 @@ describe("a hook report", () => {
 
   test("leaves a prompt out that is too large for an event, and still tells of it", () => {
     const dataDir = tempDir();
-    inSession(dataDir)("submit", { prompt: "x".repeat(8 * 1024 * 1024) });
+    inSession(dataDir)("submit", {
+      prompt: "x".repeat(8 * 1024 * 1024),
+      place: { position: 1, after: null, atMs: 1 },
+    });
     const [event] = hookEvents(dataDir);
     expect(event && interpretEmbedded({ ...event, id: "1" })).toMatchObject({
       activity: "active",
