@@ -30,10 +30,9 @@ export interface RuntimeHandle {
   readonly server: ProcessIdentity;
 }
 
-/** What a session was asked to do and with what; a restore starts from the same. */
+/** What a session was started with; a restore starts from the same. Its prompt is kept beside it. */
 export interface SessionMetadata {
   readonly title: string | null;
-  readonly prompt: string | null;
   readonly agent: string;
   readonly agentArgs: readonly string[];
   readonly model: string | null;

@@ -41,11 +41,11 @@ export type RestorePatch = Pick<
  */
 export interface LifecycleManager {
   /**
-   * Adds the row of a session whose runtime is up.
+   * Adds the row of a session whose runtime is up, with what it was asked to do.
    *
    * @throws AoError internal when the id is taken.
    */
-  onSpawnInitiated(record: SessionRecord): SessionRecord;
+  onSpawnInitiated(record: SessionRecord, prompt?: string | null): SessionRecord;
   /**
    * The start of a session's agent is complete; it is heard from next.
    *
@@ -99,7 +99,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
       alongside,
     });
   return {
-    onSpawnInitiated: (record) => insertRow(deps, record),
+    onSpawnInitiated: (record, prompt = null) => insertRow(deps, record, prompt),
     onSpawnCompleted: (id, started) =>
       known(
         id,
@@ -175,9 +175,13 @@ function saveDecided(
   return { record, changed: true };
 }
 
-function insertRow({ store, changes, clock }: LifecycleDeps, record: SessionRecord): SessionRecord {
+function insertRow(
+  { store, changes, clock }: LifecycleDeps,
+  record: SessionRecord,
+  prompt: string | null,
+): SessionRecord {
   return store.transaction(() => {
-    if (!store.insert(record)) throw new AoError("internal", `session id ${record.id} is taken`);
+    if (!store.insert(record, prompt)) throw new AoError("internal", `session id ${record.id} is taken`);
     changes.append(sessionCreated(record, clock.nowMs()));
     return record;
   });

@@ -58,7 +58,7 @@ export async function draftRestore(
     sessionId: id,
     launchId: deps.ids.launchId(),
     agentSessionId: fresh ? newConversation(deps, agent) : await ownConversation(deps, agent, record),
-    prompt: fresh ? composePrompt(metadata.prompt, settings.agentRules) : null,
+    prompt: fresh ? composePrompt(deps.store.promptOf(id), settings.agentRules) : null,
     projectEnv: settings.env,
   };
 }

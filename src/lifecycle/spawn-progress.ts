@@ -1,4 +1,4 @@
-import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
+import { jsonMembers } from "../domain/canonical-json.ts";
 import type { Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { StartedRuntime } from "../ports/runtime.ts";
@@ -9,18 +9,12 @@ import { requireMembers } from "./operations/progress-members.ts";
 export interface SpawnProgress {
   readonly ref: WorkspaceRef;
   readonly plan: WorkspacePlan;
-  /** The row to be, without its prompt, which the input has, and without a runtime. */
+  /** The row to be, without a runtime. */
   readonly seed: SessionRecord;
   /** `null` until the worktree is complete. No agent ever ran before. */
   readonly created: CreatedWorkspace | null;
   /** The spawn has failed and is being taken back. */
   readonly undoing?: boolean;
-}
-
-/** As the ledger keeps it. */
-export function spawnProgressJson(progress: SpawnProgress): JsonValue {
-  const metadata = { ...progress.seed.metadata, prompt: null };
-  return toJson({ ...progress, seed: { ...progress.seed, metadata } });
 }
 
 /**
@@ -30,10 +24,13 @@ export function spawnProgressJson(progress: SpawnProgress): JsonValue {
  */
 export function parseSpawnProgress(operation: Operation): SpawnProgress | null {
   if (operation.progress === null) return null;
-  const progress = requireMembers(operation, ["ref", "plan", "seed"]) as unknown as SpawnProgress;
-  const prompt = jsonMembers(operation.input)?.["prompt"];
-  const metadata = { ...progress.seed.metadata, prompt: typeof prompt === "string" ? prompt : null };
-  return { ...progress, seed: { ...progress.seed, metadata } };
+  return requireMembers(operation, ["ref", "plan", "seed"]) as unknown as SpawnProgress;
+}
+
+/** The prompt that a spawn was asked for with; `null` when there was none. */
+export function spawnPrompt({ input }: Operation): string | null {
+  const prompt = jsonMembers(input)?.["prompt"];
+  return typeof prompt === "string" ? prompt : null;
 }
 
 /** The row of a spawn whose runtime is up. */

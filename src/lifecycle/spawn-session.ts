@@ -1,3 +1,4 @@
+import { toJson } from "../domain/canonical-json.ts";
 import { dataLayout } from "../domain/data-layout.ts";
 import { AoError } from "../domain/errors.ts";
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
@@ -29,7 +30,7 @@ import type { ProjectSettings } from "./projects.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { requireSession } from "./session-refs.ts";
-import { type SpawnProgress, spawnProgressJson } from "./spawn-progress.ts";
+import type { SpawnProgress } from "./spawn-progress.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import { startRuntime } from "./start-runtime.ts";
 import type { UndoStep } from "./undo.ts";
@@ -139,14 +140,14 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const spec = workspaceSpec(deps, request, { draft, held });
   const plan = await deps.workspace.plan(spec);
   const planned = { ...planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() }) };
-  await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, spawnProgressJson(planned)));
+  await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, toJson(planned)));
   const created = await crossing(deps, "spawn.workspace.create", async () => {
     const made = await deps.workspace.create(spec, plan);
     undo.push(undoWorkspace(deps, planned.ref, { created: made, newConversation: draft.agentSessionId }));
     return made;
   });
   const progress = { ...planned, created };
-  await crossing(deps, "spawn.created", () => ledger.checkpoint(held, spawnProgressJson(progress)));
+  await crossing(deps, "spawn.created", () => ledger.checkpoint(held, toJson(progress)));
 
   const started = await start(deps, spawn, progress);
   await seedSpawned(deps, held, { progress, started });
@@ -164,7 +165,7 @@ async function start(
   const launch = { ...draft, workspacePath: progress.created.path };
   undo.push(undoLaunch(deps, launch));
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
-  const ready = () => operationLedger(deps).checkpoint(held, spawnProgressJson(progress));
+  const ready = () => operationLedger(deps).checkpoint(held, toJson(progress));
   await crossing(deps, "spawn.ready", ready);
   const started = await startRuntime(deps, spec, { undo, boundary: "spawn.runtime.create" });
   undo.push(undoRuntime(deps, { ...launch, ...started }));
@@ -233,14 +234,14 @@ function planProgress(
     nowMs,
   }: { readonly spec: WorkspaceSpec; readonly plan: WorkspacePlan; readonly nowMs: number },
 ): SpawnProgress {
-  const { project, issueId, kind, title, prompt, agent, agentArgs, model, permissions, configPath } = request;
+  const { project, issueId, kind, title, agent, agentArgs, model, permissions, configPath } = request;
   const { projectId, repositoryPath, path } = spec;
   const seed: SessionRecord = {
     ...{ id: sessionId, projectId: project.id, issueId, kind, createdAtMs: nowMs, updatedAtMs: nowMs },
     terminatedAtMs: null,
     lifecycle: initialLifecycle(),
     metadata: {
-      ...{ title, prompt, agent, agentArgs, model, permissions, agentSessionId, launchId, configPath },
+      ...{ title, agent, agentArgs, model, permissions, agentSessionId, launchId, configPath },
       ...{ repositoryPath, branch: plan.branch, baseRef: plan.baseRef, baseCommit: plan.baseCommit },
       ...{ workspacePath: plan.path, workspaceFreedAtMs: null, heard: null, killNote: null },
       ...{ runtime: null, process: null, previousAgentSessionIds: [] },

@@ -1,3 +1,4 @@
+import { toJson } from "../domain/canonical-json.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
@@ -8,12 +9,7 @@ import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
-import {
-  parseSpawnProgress,
-  type SpawnProgress,
-  spawnedRecord,
-  spawnProgressJson,
-} from "./spawn-progress.ts";
+import { parseSpawnProgress, type SpawnProgress, spawnedRecord, spawnPrompt } from "./spawn-progress.ts";
 import type { UndoStep } from "./undo.ts";
 import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
@@ -30,8 +26,8 @@ export async function seedSpawned(
   const record = spawnedRecord(progress, started);
   if (deps.store.get(record.id) !== undefined) return;
   await crossing(deps, "spawn.row.insert", () =>
-    operationLedger(deps).checkpoint(held, spawnProgressJson(progress), (store) => {
-      lifecycleManager({ ...deps, store }).onSpawnInitiated(record);
+    operationLedger(deps).checkpoint(held, toJson(progress), (store) => {
+      lifecycleManager({ ...deps, store }).onSpawnInitiated(record, spawnPrompt(held));
       acceptLaunchPrompt(deps, record, progress.seed.createdAtMs);
     }),
   );

@@ -44,8 +44,17 @@ export interface SessionStore {
    * @throws AoError store_corrupt when a row cannot be read.
    */
   list(projectId?: ProjectId): readonly SessionRecord[];
-  /** Adds a row. False when the id is taken; nothing changed then. */
-  insert(record: SessionRecord): boolean;
+  /**
+   * Adds a row, with what the session was asked to do; none by default. False when the id is taken; nothing
+   * changed then.
+   */
+  insert(record: SessionRecord, prompt?: string | null): boolean;
+  /**
+   * What a session was asked to do, as it was inserted; `null` for nothing, and for a session that is unknown.
+   *
+   * @throws AoError store_corrupt when it is lost or cannot be read.
+   */
+  promptOf(id: SessionId): string | null;
   /**
    * Replaces the row when its stored revision is `readRevision`. False when it is not, or there is no
    * row; nothing changed then. The caller has set the new revision in `record`.

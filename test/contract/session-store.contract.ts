@@ -50,7 +50,7 @@ function sessionTests(fresh: () => SessionStore): void {
       "hostile text",
       aSession({
         issueId: "'; DROP TABLE sessions; --",
-        metadata: { title: "#(x) $(x) 🦉 \u0000 \u001b[31m \ud800", prompt: "\n", agentArgs: ["-rf", ""] },
+        metadata: { title: "#(x) $(x) 🦉 \u0000 \u001b[31m \ud800", agentArgs: ["-rf", ""] },
       }),
     ],
   ])("%s is read as it was written", (_what, record) => {
@@ -62,16 +62,42 @@ function sessionTests(fresh: () => SessionStore): void {
 
   test("any title and prompt are read as they were written", () => {
     const store = fresh();
-    store.insert(aSession());
     const anyText = fc.string({ unit: "binary", maxLength: 50 });
+    let number = 0;
     fc.assert(
       fc.property(anyText, anyText, (title, prompt) => {
-        const record = aSession({ metadata: { title, prompt } });
-        store.save(record, 1);
+        const record = aSession({ id: `app-${++number}`, metadata: { title: prompt } });
+        store.insert(record, prompt);
         expect(store.get(record.id)).toEqual(record);
+        const saved = aSession({ id: record.id, metadata: { title } });
+        store.save(saved, 1);
+        expect(store.get(record.id)).toEqual(saved);
+        expect(store.promptOf(record.id)).toBe(prompt);
       }),
       { numRuns: 50 },
     );
+  });
+
+  test.each(["", "\n", "do it", null])("the prompt %j is in no record, and stays what it was", (prompt) => {
+    const store = fresh();
+    const record = aSession();
+    store.insert(record, prompt);
+    expect(store.list()).toEqual([record]);
+    store.save(withRevision(record, 2), 1);
+    expect(store.list()).toEqual([withRevision(record, 2)]);
+    expect(store.insert(aSession(), "another")).toBe(false);
+    expect(store.promptOf(record.id)).toBe(prompt);
+  });
+
+  test("there is no prompt of an unknown session, nor of one that an undone transaction inserted", () => {
+    const store = fresh();
+    expect(() =>
+      store.transaction(() => {
+        store.insert(aSession(), "do it");
+        throw new Error("undone");
+      }),
+    ).toThrow("undone");
+    expect(store.promptOf(sessionId("app-1"))).toBeNull();
   });
 
   test("a session whose id is taken is not inserted and changes nothing", () => {

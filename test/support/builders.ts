@@ -74,11 +74,10 @@ export function aRuntimeHandle(overrides: Partial<RuntimeHandle> = {}): RuntimeH
   };
 }
 
-/** What a session was asked to do: the shell agent, no prompt, branch session/app-1. */
+/** What a session was asked to do: the shell agent, branch session/app-1. */
 function aMetadata(overrides: Partial<SessionMetadata> = {}): SessionMetadata {
   return {
     title: null,
-    prompt: null,
     agent: "shell",
     agentArgs: [],
     model: null,

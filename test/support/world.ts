@@ -182,9 +182,9 @@ type Pass = (point: FaultPoint, subject: string) => void;
 function loggedStore(store: SessionStore, pass: Pass): SessionStore {
   return {
     ...store,
-    insert(record) {
+    insert(record, prompt) {
       pass("store.insert", `${record.id} ${stateOf(record)}`);
-      return store.insert(record);
+      return store.insert(record, prompt);
     },
     save(record, readRevision) {
       pass("store.save", `${record.id} ${stateOf(record)}`);

@@ -12,6 +12,7 @@ export interface MemorySessionStore extends SessionStore {
 
 interface State {
   readonly sessions: Map<SessionId, SessionRecord>;
+  readonly prompts: Map<SessionId, string | null>;
   /** Flaws of rows that cannot be read. */
   readonly spoiled: Map<SessionId, string>;
   readonly projects: Map<ProjectId, Project>;
@@ -19,7 +20,7 @@ interface State {
 }
 
 type Rows = Omit<SessionStore, "transaction" | "allocateSessionNumber" | "verify" | "close">;
-type SessionPart = "get" | "rows" | "list" | "insert" | "save";
+type SessionPart = "get" | "rows" | "list" | "insert" | "promptOf" | "save";
 
 function splitId(id: SessionId): { readonly prefix: string; readonly number: number } {
   const dash = id.lastIndexOf("-");
@@ -35,6 +36,7 @@ function byCreation(a: SessionRecord, b: SessionRecord): number {
 function copyOf(state: State): State {
   return {
     sessions: new Map(state.sessions),
+    prompts: new Map(state.prompts),
     spoiled: new Map(state.spoiled),
     projects: new Map(state.projects),
     settings: new Map(state.settings),
@@ -80,11 +82,13 @@ function sessionRows(current: () => State): Pick<Rows, SessionPart> {
       refuse(rows);
       return rows.sessions;
     },
-    insert(record) {
+    insert(record, prompt = null) {
       if (current().sessions.has(record.id)) return false;
       current().sessions.set(record.id, structuredClone(record));
+      current().prompts.set(record.id, prompt);
       return true;
     },
+    promptOf: (id) => current().prompts.get(id) ?? null,
     save(record, readRevision) {
       if (current().sessions.get(record.id)?.lifecycle.revision !== readRevision) return false;
       current().sessions.set(record.id, structuredClone(record));
@@ -122,6 +126,7 @@ export function memorySessionStore(): MemorySessionStore {
   const numbers = new Map<string, number>();
   let state: State = {
     sessions: new Map(),
+    prompts: new Map(),
     spoiled: new Map(),
     projects: new Map(),
     settings: new Map(),

@@ -1,8 +1,7 @@
-import type { SessionId } from "../../domain/ids.ts";
-import type { SessionMetadata, SessionRecord } from "../../domain/session.ts";
+import type { SessionRecord } from "../../domain/session.ts";
 import type { UnreadableSession } from "../../ports/session-store.ts";
 import { parseJson } from "./parse-json.ts";
-import { type StoredMetadata, type StoredSession, sessionShape } from "./session-shape.ts";
+import { type StoredSession, sessionShape } from "./session-shape.ts";
 
 /** A row of the table `sessions` as it is written. */
 export interface SessionRow {
@@ -25,7 +24,7 @@ export type ParsedSession =
   | { readonly kind: "session"; readonly record: SessionRecord }
   | { readonly kind: "unreadable"; readonly row: UnreadableSession };
 
-/** The row of a session. */
+/** The row of a session, which does not tell whether there is a prompt beside it. */
 export function sessionRow(record: SessionRecord): SessionRow {
   return {
     id: record.id,
@@ -37,30 +36,12 @@ export function sessionRow(record: SessionRecord): SessionRow {
     terminated_at: record.terminatedAtMs,
     revision: record.lifecycle.revision,
     lifecycle: JSON.stringify(record.lifecycle),
-    metadata: JSON.stringify(storedMetadata(record.metadata)),
+    metadata: JSON.stringify(record.metadata),
   };
 }
 
-function storedMetadata({ prompt, ...metadata }: SessionMetadata): StoredMetadata {
-  return { ...metadata, prompt: prompt === null ? null : true };
-}
-
-/** The metadata of a session, its prompt read when it is first asked for: few ever do. */
-function withPrompt({ prompt, ...metadata }: StoredMetadata, readPrompt: () => string): SessionMetadata {
-  if (prompt === null) return { ...metadata, prompt };
-  return {
-    ...metadata,
-    get prompt() {
-      return readPrompt();
-    },
-  };
-}
-
-/**
- * The session of a row, with a prompt that is read by `promptOf`. A row of which any part is missing or unknown
- * is unreadable: nothing is made up.
- */
-export function parseSessionRow(row: StoredSessionRow, promptOf: (id: SessionId) => string): ParsedSession {
+/** The session of a row. A row of which any part is missing or unknown is unreadable: nothing is made up. */
+export function parseSessionRow(row: StoredSessionRow): ParsedSession {
   const candidate: unknown = {
     id: row.id,
     projectId: row.project_id,
@@ -75,7 +56,8 @@ export function parseSessionRow(row: StoredSessionRow, promptOf: (id: SessionId)
   const flaw = sessionShape(candidate) ?? contradiction(candidate as StoredSession, row);
   if (flaw === null) {
     const { metadata, ...rest } = candidate as StoredSession;
-    return { kind: "session", record: { ...rest, metadata: withPrompt(metadata, () => promptOf(rest.id)) } };
+    const { prompt: _prompt, ...known } = metadata;
+    return { kind: "session", record: { ...rest, metadata: known } };
   }
   const issueId = row.issue_id === null ? null : String(row.issue_id);
   const known = { id: String(row.id), projectId: String(row.project_id), issueId };

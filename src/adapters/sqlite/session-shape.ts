@@ -72,7 +72,7 @@ const heardEvents = shape<HeardEvents>({
 });
 
 /** The metadata as a row holds them: of the prompt, which has a table of its own, only whether there is one. */
-export interface StoredMetadata extends Omit<SessionMetadata, "prompt"> {
+interface StoredMetadata extends SessionMetadata {
   readonly prompt: true | null;
 }
 

@@ -3,7 +3,7 @@ import type { ProjectId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionRows, SessionStore, UnreadableSession } from "../../ports/session-store.ts";
 import { rowUnreadable } from "./errors.ts";
-import { type PromptTable, promptTable } from "./prompt-table.ts";
+import { promptTable } from "./prompt-table.ts";
 import { parseSessionRow, type SessionRow, type StoredSessionRow, sessionRow } from "./session-row.ts";
 
 const COLUMNS = [
@@ -23,18 +23,27 @@ const SELECT = `SELECT ${COLUMNS.join(", ")},
   EXISTS (SELECT 1 FROM prompts WHERE session_id = sessions.id) AS has_prompt FROM sessions`;
 const ORDER = "ORDER BY created_at, number, id";
 
+/** Of a prompt the metadata only say whether there is one, by `told`; a record does not know. */
+function valuesOf(told: string): string {
+  const values = COLUMNS.map((name) =>
+    name === "metadata" ? `json_set(@metadata, '$.prompt', ${told})` : `@${name}`,
+  );
+  return values.join(", ");
+}
+
 /** Unreadable rows that an error names; it counts them all. */
 const MAX_NAMED_ROWS = 5;
 
-type SessionTable = Pick<SessionStore, "allocateSessionNumber" | "get" | "rows" | "list" | "insert" | "save">;
+type SessionTable = Pick<
+  SessionStore,
+  "allocateSessionNumber" | "get" | "rows" | "list" | "insert" | "promptOf" | "save"
+>;
 
-type PromptOf = PromptTable["read"];
-
-function readRows(rows: readonly StoredSessionRow[], promptOf: PromptOf): SessionRows {
+function readRows(rows: readonly StoredSessionRow[]): SessionRows {
   const sessions: SessionRecord[] = [];
   const unreadable: UnreadableSession[] = [];
   for (const row of rows) {
-    const parsed = parseSessionRow(row, promptOf);
+    const parsed = parseSessionRow(row);
     if (parsed.kind === "session") sessions.push(parsed.record);
     else unreadable.push(parsed.row);
   }
@@ -60,13 +69,13 @@ export function sessionTable(db: Database): SessionTable {
   const ofProject = db.prepare<[string], StoredSessionRow>(`${SELECT} WHERE project_id = ? ${ORDER}`);
   const prompts = promptTable(db);
   const rows = (projectId?: ProjectId) =>
-    readRows(projectId === undefined ? all.all() : ofProject.all(projectId), prompts.read);
-  const insert = db.prepare<[SessionRow]>(
-    `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map((name) => `@${name}`).join(", ")})
+    readRows(projectId === undefined ? all.all() : ofProject.all(projectId));
+  const insert = db.prepare<[SessionRow & { readonly told: "true" | "null" }]>(
+    `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${valuesOf("json(@told)")})
      ON CONFLICT (id) DO NOTHING`,
   );
   const update = db.prepare<[SessionRow & { readonly read_revision: number }]>(
-    `UPDATE sessions SET ${COLUMNS.map((name) => `${name} = @${name}`).join(", ")}
+    `UPDATE sessions SET (${COLUMNS.join(", ")}) = (${valuesOf("json(metadata -> '$.prompt')")})
      WHERE id = @id AND revision = @read_revision`,
   );
   const nextNumber = db.prepare<[{ readonly prefix: string }], { readonly last: number }>(
@@ -77,22 +86,22 @@ export function sessionTable(db: Database): SessionTable {
      RETURNING last`,
   );
   /** Row and prompt, or neither. */
-  const write = db.transaction((record: SessionRecord, writeRow: () => boolean) => {
-    const isWritten = writeRow();
-    if (isWritten) prompts.write(record.id, record.metadata.prompt);
-    return isWritten;
+  const add = db.transaction((record: SessionRecord, prompt: string | null) => {
+    const told = prompt === null ? "null" : "true";
+    const isAdded = insert.run({ ...sessionRow(record), told }).changes === 1;
+    if (isAdded && prompt !== null) prompts.write(record.id, prompt);
+    return isAdded;
   });
   const allocate = db.transaction((prefix: string) => Number(nextNumber.get({ prefix })?.last));
 
   return {
     allocateSessionNumber: (prefix) => allocate.immediate(prefix),
-    get: (id) => requireOne(db.name, readRows(byId.all(id), prompts.read)),
+    get: (id) => requireOne(db.name, readRows(byId.all(id))),
     rows,
     list: (projectId) => requireAll(db.name, rows(projectId)),
-    insert: (record) => write.immediate(record, () => insert.run(sessionRow(record)).changes === 1),
-    save: (record, readRevision) => {
-      const row = { ...sessionRow(record), read_revision: readRevision };
-      return write.immediate(record, () => update.run(row).changes === 1);
-    },
+    insert: (record, prompt = null) => add.immediate(record, prompt),
+    promptOf: prompts.read,
+    save: (record, readRevision) =>
+      update.run({ ...sessionRow(record), read_revision: readRevision }).changes === 1,
   };
 }

@@ -9,7 +9,7 @@ import { insertMessage, nextMessage } from "./message-rows.ts";
 
 type LaunchPromptDeps = Pick<
   SessionDeps,
-  "turns" | "messages" | "operations" | "changes" | "clock" | "ids" | "agents"
+  "store" | "turns" | "messages" | "operations" | "changes" | "clock" | "ids" | "agents"
 >;
 
 /**
@@ -19,7 +19,8 @@ type LaunchPromptDeps = Pick<
  * @param sinceMs a moment before the agent was started: what it has told since is its receipt.
  */
 export function acceptLaunchPrompt(deps: LaunchPromptDeps, record: SessionRecord, sinceMs: number): void {
-  const { prompt, launchId, agent: name } = record.metadata;
+  const { launchId, agent: name } = record.metadata;
+  const prompt = deps.store.promptOf(record.id);
   if (prompt === null) return;
   const agent = deps.agents.get(name);
   const nowMs = deps.clock.nowMs();

@@ -23,7 +23,7 @@ describe("spawn", () => {
     const world = aWorld();
     const prompt = "line one\r\n\ttwo \u{1f600} $(touch x) #(y)\n";
     await memoryCli(world, ["spawn", "--prompt-file", "-"], { stdin: prompt });
-    expect(world.row(sessionId("app-1")).metadata.prompt).toBe(prompt);
+    expect(world.deps.store.promptOf(sessionId("app-1"))).toBe(prompt);
   });
 
   test("tells what is odd about the configuration, never with --json", async () => {

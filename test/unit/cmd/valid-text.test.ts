@@ -34,6 +34,6 @@ describe("text that was not valid UTF-8", () => {
   test("goes through a file as it is written there: the mark itself is a letter like any other", async () => {
     const world = aWorld();
     await memoryCli(world, ["spawn", "--prompt-file", "-"], { stdin: "a \ufffd b" });
-    expect(world.deps.store.list()[0]?.metadata.prompt).toBe("a \ufffd b");
+    expect(world.deps.store.list().map(({ id }) => world.deps.store.promptOf(id))).toEqual(["a \ufffd b"]);
   });
 });

@@ -65,7 +65,6 @@ describe("a restore", () => {
       agent: before.agent,
       agentArgs: before.agentArgs,
       agentSessionId: before.agentSessionId,
-      prompt: before.prompt,
     });
     expect(world.files.paths()).toEqual([]);
   });
@@ -318,6 +317,18 @@ describe("a restore whose step fails", () => {
     expect(world.files.paths()).toEqual(["/data/launch/app-1/launch-2/prompt"]);
     expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();
     expect(isTerminal(world.row(ID).lifecycle)).toBe(true);
+  });
+
+  test("over a worktree that is left half made says so, and not that nothing was changed", async () => {
+    const world = await aKilledWorld();
+    const left = [{ what: "worktree", where: PATH, why: "it is locked" }];
+    world.workspace.failNext("restore", new AoError("git_unavailable", "no answer", { details: { left } }));
+    await expect(restore(world)).rejects.toMatchObject({
+      code: "teardown_incomplete",
+      details: { code: "git_unavailable", left },
+    });
+    const [operation] = world.deps.operations.ofSession(ID, 1).operations;
+    expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
   });
 
   test("before the runtime is up never touches a worktree that was there", async () => {

@@ -55,7 +55,6 @@ describe("a spawn", () => {
       terminatedAtMs: null,
       lifecycle: { runtime: { state: "alive", reason: "process_running" } },
       metadata: {
-        prompt: "do the thing",
         branch: "feat/42",
         baseRef: "main",
         workspacePath: PATH,
@@ -112,7 +111,7 @@ describe("a spawn", () => {
     const world = aWorld();
     const record = await world.spawn({ prompt, settings: { ...world.settings, agentRules } });
     expect(await world.files.read("/data/launch/app-1/launch-1/prompt")).toBe(expected);
-    expect(record.metadata.prompt).toBe(prompt);
+    expect(world.deps.store.promptOf(record.id)).toBe(prompt);
   });
 
   test("writes no prompt file when there is nothing to say", async () => {
@@ -352,6 +351,22 @@ describe("a spawn that cannot be taken back", () => {
     expect(world.workspace.exists(PATH)).toBe(true);
     expect(world.workspace.branches("/repo/app")).toEqual(["feat/42"]);
     expect(world.files.paths()).toHaveLength(1);
+    const [operation] = world.deps.operations.ofSession(ID, 1).operations;
+    expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
+  });
+
+  test("does not say that nothing was changed when the making of the worktree left something", async () => {
+    const world = aWorld();
+    const left = [{ what: "worktree", where: PATH, why: "it is locked" }];
+    const failed = new AoError("git_unavailable", "git did not answer", { details: { left } });
+    world.workspace.failNext("create", failed);
+    const error = await spawnError(world);
+    expect(error).toMatchObject({
+      code: "teardown_incomplete",
+      details: { code: "git_unavailable", left },
+      cause: failed,
+    });
+    expect(error.hint).toContain(`left over, to be looked at and removed by hand: worktree ${PATH}`);
     const [operation] = world.deps.operations.ofSession(ID, 1).operations;
     expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
   });

@@ -284,7 +284,7 @@ describe("a damaged row", () => {
   test("a session that has lost its prompt is one whose row cannot be read", () => {
     const path = join(tempDir(), "ao.db");
     const store = open(path);
-    for (const id of ["app-1", "app-2"]) store.insert(aSession({ id, metadata: { prompt: "do it" } }));
+    for (const id of ["app-1", "app-2"]) store.insert(aSession({ id }), "do it");
     tamper(path, "DELETE FROM prompts WHERE session_id = 'app-2'");
     const { sessions, unreadable } = store.rows();
     expect(sessions.map(({ id }) => id)).toEqual(["app-1"]);
@@ -294,12 +294,25 @@ describe("a damaged row", () => {
   test("a prompt that is lost after its session was read is not made up", () => {
     const path = join(tempDir(), "ao.db");
     const store = open(path);
-    store.insert(aSession({ metadata: { prompt: "do it" } }));
-    const [record] = store.list();
+    const { id } = aSession();
+    store.insert(aSession(), "do it");
+    expect(store.list()).toHaveLength(1);
     tamper(path, "DELETE FROM prompts");
-    expect(() => record?.metadata.prompt).toThrow(
+    expect(() => store.promptOf(id)).toThrow(
       expect.objectContaining({ code: "store_corrupt", message: expect.stringContaining("app-1") }),
     );
+  });
+
+  test("a prompt that cannot be read keeps nobody from a list, nor from a copy of what it gives", () => {
+    const path = join(tempDir(), "ao.db");
+    const store = open(path);
+    store.insert(aSession(), "do it");
+    const tampered = `PRAGMA ignore_check_constraints = ON; UPDATE prompts SET prompt = '{'`;
+    tamper(path, tampered);
+    const records = store.list();
+    store.close();
+    expect(JSON.parse(JSON.stringify(records))).toEqual([aSession()]);
+    expect(records.map((record) => ({ ...record.metadata }))).toEqual([aSession().metadata]);
   });
 
   test("a project whose id does not parse is reported", () => {

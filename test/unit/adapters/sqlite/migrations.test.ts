@@ -73,11 +73,16 @@ describe("migrate", () => {
   });
 });
 
+type Prompts = Readonly<Record<string, string>>;
+
 /** A database as the ao with that schema left it, with these sessions as it wrote them. */
 function anOlderDatabase(
   version: number,
   sessions: readonly SessionRecord[],
-  forget: readonly string[] = [],
+  {
+    forget = [],
+    prompts = {},
+  }: Partial<Record<"forget", readonly string[]> & { readonly prompts: Prompts }> = {},
 ) {
   const path = join(tempDir(), "ao.db");
   const db = open(path, MIGRATIONS.slice(0, version));
@@ -86,7 +91,9 @@ function anOlderDatabase(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   for (const { id, projectId, kind, createdAtMs, updatedAtMs, lifecycle, metadata } of sessions) {
-    const kept = Object.entries(metadata).filter(([name]) => !forget.includes(name));
+    const kept = Object.entries({ ...metadata, prompt: prompts[id] ?? null }).filter(
+      ([name]) => !forget.includes(name),
+    );
     const texts = [JSON.stringify(lifecycle), JSON.stringify(Object.fromEntries(kept))];
     insert.run(id, projectId, kind, createdAtMs, updatedAtMs, lifecycle.revision, ...texts);
   }
@@ -100,29 +107,34 @@ describe("the sessions of an older ao", () => {
     [5, []],
   ])("of schema %i are read after the migration, and a damaged one is left as it is", (version, forget) => {
     const records = [
-      aSession({ metadata: { agentSessionId: "conversation", prompt: 'say "ä\u0000\ud800" \\ \u2028' } }),
+      aSession({ metadata: { agentSessionId: "conversation" } }),
       aSession({ id: "app-2" }),
-      aSession({ id: "app-3", metadata: { prompt: "" } }),
-      aSession({ id: "app-4", metadata: { prompt: null } }),
+      aSession({ id: "app-3" }),
+      aSession({ id: "app-4" }),
     ];
-    const path = anOlderDatabase(version, records, forget);
+    const prompts = { "app-1": 'say "ä\u0000\ud800" \\ \u2028', "app-2": "lost", "app-3": "" };
+    const path = anOlderDatabase(version, records, { forget, prompts });
     tamper(path, "UPDATE sessions SET metadata = '{' WHERE id = 'app-2'");
     const { sessions } = aStore(path);
     const [first, , third, fourth] = records;
     expect(sessions.rows().sessions).toEqual([first, third, fourth]);
+    const read = ["app-1", "app-3", "app-4"].map((id) => sessions.promptOf(sessionId(id)));
+    expect(read).toEqual([prompts["app-1"], "", null]);
     expect(() => sessions.get(sessionId("app-2"))).toThrow(
       expect.objectContaining({ code: "store_corrupt" }),
     );
   });
 
   test("have no prompt in the rows that a list reads, before nor after they are written anew", () => {
-    const record = aSession({ metadata: { prompt: "MARK".repeat(5000) } });
-    const { sessions, path } = aStore(anOlderDatabase(5, [record]));
+    const record = aSession();
+    const prompts = { [record.id]: "MARK".repeat(5000) };
+    const { sessions, path } = aStore(anOlderDatabase(5, [record], { prompts }));
     expect(metadataIn(path)).not.toContain("MARK");
     const next = { ...record, issueId: "9", lifecycle: { ...record.lifecycle, revision: 2 } };
     expect(sessions.save(next, 1)).toBe(true);
     expect(metadataIn(path)).not.toContain("MARK");
     expect(sessions.list()).toEqual([next]);
+    expect(sessions.promptOf(record.id)).toBe(prompts[record.id]);
   });
 });
 
