@@ -11,9 +11,10 @@ function outsideOfTmux(env: Io["env"]): NodeJS.ProcessEnv {
 /**
  * Gives the terminal to a program until it ends.
  *
- * @throws AoError runtime_unavailable when it cannot be started, internal when it fails.
+ * @throws AoError runtime_unavailable when it cannot be started.
+ * @throws AoError internal when it ran and ended badly: then it may have done something.
  */
-export function runInTerminal(argv: readonly string[], io: Io): Promise<void> {
+export function runInTerminal(argv: readonly string[], io: Pick<Io, "env">): Promise<void> {
   const [program = "", ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: "inherit", env: outsideOfTmux(io.env), shell: false });
@@ -24,8 +25,7 @@ export function runInTerminal(argv: readonly string[], io: Io): Promise<void> {
     });
     child.once("exit", (code, signal) => {
       if (code === 0) resolve();
-      else
-        reject(new AoError("runtime_unavailable", `${program} ended with ${signal ?? `exit code ${code}`}`));
+      else reject(new AoError("internal", `${program} ended with ${signal ?? `exit code ${code}`}`));
     });
   });
 }

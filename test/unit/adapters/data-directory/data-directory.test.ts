@@ -102,6 +102,23 @@ describe("the data directory", () => {
   });
 });
 
+describe("what other users could read in a data directory", () => {
+  test("is named down to the files of a launch, and closed", () => {
+    const path = tempDir();
+    const launch = join(path, "launch", "app-1", "launch-1");
+    const worktree = join(path, "worktrees", "app", "app-1");
+    for (const folder of [launch, worktree]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const [prompt, theirs] = [join(launch, "prompt"), join(worktree, "README.md")];
+    for (const file of [prompt, theirs]) {
+      writeFileSync(file, "");
+      chmodSync(file, 0o644);
+    }
+    expect(at(path).openToOthers()).toEqual([prompt]);
+    at(path).closeToOthers([prompt]);
+    expect(at(path).openToOthers()).toEqual([]);
+  });
+});
+
 describe("a data directory inside a repository", () => {
   test("is not in its status, and no file of the repository is touched", () => {
     const repository = gitRepository();
