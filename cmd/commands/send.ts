@@ -65,7 +65,8 @@ export function sendCommand(host: Host): Command {
       usage: "send <session> [text...]",
       purpose: "Send a message to a session's agent and wait for its receipt",
       more: [
-        "Any text of up to 1 MB arrives as one message. Text that begins with - goes after --.",
+        "Any text of up to 1 MB arrives as one message, without newlines at its end. Text that begins with - goes",
+        "after --.",
         "Messages are accepted into a queue and delivered in order, each as soon as the agent rests or asks a",
         "question, never while it asks for permission. Interrupted, a message that was accepted stays queued.",
       ].join("\n"),

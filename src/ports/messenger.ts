@@ -12,7 +12,8 @@ export type Typed = { readonly kind: "typed" } | { readonly kind: "unknown"; rea
 export interface Messenger {
   /**
    * Types the text as one paste followed by a separate Enter. Any content up to 1 MB arrives byte for byte, or is
-   * refused: a text is never changed. Sends to one agent never interleave.
+   * refused: a text is never changed, but for newlines at its end, which that Enter stands for. Sends to one agent
+   * never interleave.
    *
    * @throws AoError not_running when the agent is gone.
    * @throws AoError message_unsafe when the text holds control characters and the agent does not take a paste as
