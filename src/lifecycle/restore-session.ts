@@ -37,6 +37,7 @@ import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts
 import { completeRestored } from "./restore-steps.ts";
 import { requireSession, runtimeTarget, workspaceRef } from "./session-refs.ts";
 import { startRuntime } from "./start-runtime.ts";
+import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
@@ -186,7 +187,8 @@ async function restoreWorkspace(
     ledger.checkpoint(held, restoreProgressJson(planned), standing),
   );
   const created = await crossing(deps, "restore.workspace.restore", async () => {
-    const restored = await deps.workspace.restore(spec);
+    const making = () => deps.workspace.restore(spec, plan);
+    const restored = await namingLeft(undo, { what: "worktree", where: plan?.path ?? spec.path }, making);
     if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored }));
     return restored;
   });

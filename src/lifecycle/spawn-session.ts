@@ -33,6 +33,7 @@ import { requireSession } from "./session-refs.ts";
 import type { SpawnProgress } from "./spawn-progress.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import { startRuntime } from "./start-runtime.ts";
+import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
@@ -142,7 +143,8 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const planned = { ...planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() }) };
   await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, toJson(planned)));
   const created = await crossing(deps, "spawn.workspace.create", async () => {
-    const made = await deps.workspace.create(spec, plan);
+    const making = () => deps.workspace.create(spec, plan);
+    const made = await namingLeft(undo, { what: "worktree", where: plan.path }, making);
     undo.push(undoWorkspace(deps, planned.ref, { created: made, newConversation: draft.agentSessionId }));
     return made;
   });

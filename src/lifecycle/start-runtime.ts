@@ -1,8 +1,7 @@
-import { isAoError } from "../domain/errors.ts";
 import type { RuntimeSpec, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
-import type { Leftover } from "./leftover.ts";
 import { crossing } from "./operations/crossing.ts";
+import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 
 /**
@@ -11,27 +10,11 @@ import type { UndoStep } from "./undo.ts";
  *
  * @throws AoError as `Runtime.create`.
  */
-export async function startRuntime(
+export function startRuntime(
   deps: Pick<SessionDeps, "runtime" | "boundary">,
   spec: RuntimeSpec,
   { undo, boundary }: { readonly undo: UndoStep[]; readonly boundary: string },
 ): Promise<StartedRuntime> {
-  try {
-    return await crossing(deps, boundary, () => deps.runtime.create(spec));
-  } catch (error) {
-    undo.push(...stepsLeftBy(error, { what: `${deps.runtime.name} session`, where: spec.launchId }));
-    throw error;
-  }
-}
-
-function stepsLeftBy(error: unknown, it: Pick<UndoStep, "what" | "where">): readonly UndoStep[] {
-  const left = isAoError(error) ? error.details["left"] : undefined;
-  if (!Array.isArray(left) || left.length === 0) return [];
-  const parts = left.map((item: unknown) => (isLeftover(item) ? item : { ...it, why: String(item) }));
-  return [{ ...it, parts: () => parts, guardsEarlier: true, run: () => Promise.reject(error) }];
-}
-
-function isLeftover(item: unknown): item is Leftover {
-  if (typeof item !== "object" || item === null) return false;
-  return ["what", "where", "why"].every((name) => typeof Reflect.get(item, name) === "string");
+  const started = { what: `${deps.runtime.name} session`, where: spec.launchId, guardsEarlier: true };
+  return namingLeft(undo, started, () => crossing(deps, boundary, () => deps.runtime.create(spec)));
 }

@@ -154,18 +154,20 @@ export interface Workspace {
   discard(ref: WorkspaceRef, plan: WorkspacePlan): Promise<void>;
 
   /**
-   * Makes the workspace usable again: as it stands when it exists, else from its branch. Never changes
-   * or removes what is in it. Post-create steps run only when it was made anew.
+   * Makes the workspace usable again as `planRestore` planned it: as it stands, or anew from its branch. Never
+   * changes or removes what is in it. Post-create steps run only when it is made anew.
    *
-   * @throws AoError branch_missing when the branch is gone, and as `create`.
+   * @throws AoError workspace_exists when it was to be made anew and is there, workspace_unsafe_path when it was
+   *   to be used as it stood and is gone; nothing is changed then.
+   * @throws AoError as `create`.
    */
-  restore(spec: WorkspaceSpec): Promise<CreatedWorkspace>;
+  restore(spec: WorkspaceSpec, plan: WorkspacePlan | null): Promise<CreatedWorkspace>;
 
   /**
    * What `restore` would have to make anew, `null` when the workspace stands and nothing is to be made.
    * Changes nothing.
    *
-   * @throws AoError as `restore`.
+   * @throws AoError branch_missing when the branch is gone, and as `plan`.
    */
   planRestore(spec: WorkspaceSpec): Promise<WorkspacePlan | null>;
 

@@ -47,7 +47,7 @@ async function memoryWorld(): Promise<SnapshotsWorld> {
     files: () => (workspace.exists(spec.path) ? Object.fromEntries(work.state(spec.path).files) : {}),
     staged: () => [...work.state(spec.path).staged.keys()].sort(),
     remove: () => workspace.vanish(spec.path),
-    makeAnew: async () => void (await workspace.restore(spec)),
+    makeAnew: async () => void (await workspace.restore(spec, await workspace.planRestore(spec))),
     spoil: () => snapshots.spoil(spec.path, [{ path: "pipe", why: "it is neither file, folder nor link" }]),
   };
 }
@@ -77,7 +77,7 @@ async function gitWorld(): Promise<SnapshotsWorld> {
       repository.git("worktree", "remove", "--force", spec.path);
       rmSync(spec.path, { recursive: true, force: true });
     },
-    makeAnew: async () => void (await workspace.restore(spec)),
+    makeAnew: async () => void (await workspace.restore(spec, await workspace.planRestore(spec))),
     spoil() {
       rmSync(join(spec.path, "readme.md"));
       execaSync("mkfifo", [join(spec.path, "readme.md")]);

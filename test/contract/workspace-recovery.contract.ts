@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isAoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
-import type { WorkspacePlan, WorkspaceSpec } from "../../src/ports/workspace.ts";
+import type { Workspace, WorkspacePlan, WorkspaceSpec } from "../../src/ports/workspace.ts";
 import { operationId } from "../support/operations.ts";
 import type { WorkspaceWorld } from "./workspace.contract.ts";
 
@@ -128,7 +128,7 @@ export function workspaceRecoveryContract(name: string, open: () => RecoveryWorl
         async (method) => {
           const { workspace, spec, plan, exists, breakOff } = await start();
           await breakOff(spec, plan);
-          const error: unknown = await workspace[method](spec).catch((thrown: unknown) => thrown);
+          const error: unknown = await callOf(workspace, method, spec).catch((thrown: unknown) => thrown);
           expect(isAoError(error) && error.code).toBe("workspace_unsafe_path");
           expect(exists(spec.path)).toBe(true);
         },
@@ -150,7 +150,7 @@ export function workspaceRecoveryContract(name: string, open: () => RecoveryWorl
         const restorePlan = await workspace.planRestore(again);
         expect(restorePlan).toMatchObject({ operationId: OTHER, branchExists: true, baseRef: "feat/1" });
         expect(exists(spec.path)).toBe(false);
-        await workspace.restore(again);
+        await workspace.restore(again, restorePlan);
         if (restorePlan !== null) await workspace.discard(again, restorePlan);
         expect(exists(spec.path)).toBe(false);
         expect(branches()).toContain("feat/1");
@@ -210,4 +210,10 @@ function numbered(
 ): WorkspaceSpec {
   const path = spec().path.replace(/app-1$/, `app-${number}`);
   return spec({ operationId: ONE, sessionId: `app-${number}` as SessionId, path, ...patch });
+}
+
+type OnRef = "inspect" | "destroy" | "restore" | "planRestore";
+
+function callOf(workspace: Workspace, method: OnRef, spec: WorkspaceSpec): Promise<unknown> {
+  return method === "restore" ? workspace.restore(spec, null) : workspace[method](spec);
 }

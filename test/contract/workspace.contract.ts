@@ -255,7 +255,8 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, exists } = open();
         await make(workspace, spec());
         const stranger = spec({ sessionId: "app-9" as SessionId });
-        await expectCode(workspace[method](stranger), "workspace_unsafe_path");
+        const call = method === "restore" ? workspace.restore(stranger, null) : workspace[method](stranger);
+        await expectCode(call, "workspace_unsafe_path");
         expect(exists(spec().path)).toBe(true);
       },
     );
@@ -265,7 +266,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, spoil } = open();
         await make(workspace, spec());
         spoil(spec().path);
-        const restored = await workspace.restore(spec());
+        const restored = await remake(workspace, spec());
         expect(restored).toMatchObject({ path: spec().path, branch: "feat/1", branchCreated: false });
         expect(await workspace.inspect(spec())).toHaveLength(1);
       });
@@ -274,7 +275,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, exists } = open();
         await make(workspace, spec());
         await workspace.destroy(spec());
-        const restored = await workspace.restore(spec());
+        const restored = await remake(workspace, spec());
         expect(restored).toMatchObject({ branch: "feat/1", branchCreated: false });
         expect(exists(spec().path)).toBe(true);
       });
@@ -283,7 +284,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, vanish, exists } = open();
         await make(workspace, spec());
         vanish(spec().path);
-        await workspace.restore(spec());
+        await remake(workspace, spec());
         expect(exists(spec().path)).toBe(true);
       });
 
@@ -292,7 +293,7 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         await make(workspace, spec());
         await workspace.destroy(spec());
         removeBranch("feat/1");
-        await expectCode(workspace.restore(spec()), "branch_missing");
+        await expectCode(remake(workspace, spec()), "branch_missing");
         expect(exists(spec().path)).toBe(false);
       });
 
@@ -301,8 +302,39 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         await make(workspace, spec());
         await workspace.destroy(spec());
         const { path } = await make(workspace, other(spec, { branch: "feat/1" }));
-        const error = await expectCode(workspace.restore(spec()), "branch_in_use");
+        const error = await expectCode(remake(workspace, spec()), "branch_in_use");
         expect(error.details["path"]).toBe(path);
+      });
+
+      test("carries out what was planned: one made since is not taken for it", async () => {
+        const { workspace, spec, exists, spoil } = open();
+        await make(workspace, spec());
+        await workspace.destroy(spec());
+        const plan = await workspace.planRestore(spec());
+        await remake(workspace, spec());
+        spoil(spec().path);
+        await expectCode(workspace.restore(spec(), plan), "workspace_exists");
+        expect(exists(spec().path)).toBe(true);
+        expect(await workspace.inspect(spec())).toHaveLength(1);
+      });
+
+      test("makes nothing anew that stood when it was planned", async () => {
+        const { workspace, spec, exists } = open();
+        await make(workspace, spec());
+        expect(await workspace.planRestore(spec())).toBeNull();
+        await workspace.destroy(spec());
+        await expectCode(workspace.restore(spec(), null), "workspace_unsafe_path");
+        expect(exists(spec().path)).toBe(false);
+      });
+
+      test("refuses when the branch is gone since it was planned, and makes nothing", async () => {
+        const { workspace, spec, removeBranch, exists, branches } = open();
+        await make(workspace, spec());
+        await workspace.destroy(spec());
+        const plan = await workspace.planRestore(spec());
+        removeBranch("feat/1");
+        await expectCode(workspace.restore(spec(), plan), "branch_missing");
+        expect([exists(spec().path), branches().includes("feat/1")]).toEqual([false, false]);
       });
     });
 
@@ -365,6 +397,11 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
       });
     });
   });
+}
+
+/** Restores what is planned just then. */
+async function remake(workspace: Workspace, spec: WorkspaceSpec): Promise<CreatedWorkspace> {
+  return workspace.restore(spec, await workspace.planRestore(spec));
 }
 
 /** Plans and makes. */

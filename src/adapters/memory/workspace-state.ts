@@ -84,6 +84,19 @@ export function planFromBranch(state: WorkspaceState, spec: WorkspaceSpec): Work
   return planNew(state, spec);
 }
 
+/** What stands where a restore is to use it. @throws AoError workspace_exists when it was to be made anew */
+export function standingAsPlanned(
+  state: WorkspaceState,
+  spec: WorkspaceSpec,
+  plan: WorkspacePlan | null,
+): Place | undefined {
+  const there = state.places.get(spec.path);
+  if (there === undefined) return undefined;
+  refuseStranger(there, spec);
+  if (plan !== null) throw taken(spec.path);
+  return there;
+}
+
 /** Makes what the plan says. @throws AoError when the branch is no more as planned. */
 export function settle(
   state: WorkspaceState,
@@ -209,7 +222,8 @@ function branchGone(branch: string): AoError {
   return new AoError("branch_missing", `branch ${branch} is gone`, { details: { branch } });
 }
 
-function unsafe({ path }: WorkspaceRef, why: string): AoError {
+/** The refusal to touch what is not a session's own. */
+export function unsafe({ path }: WorkspaceRef, why: string): AoError {
   return new AoError("workspace_unsafe_path", `${path} is not touched: ${why}`, { details: { path } });
 }
 

@@ -18,7 +18,9 @@ import {
   refuseStranger,
   refuseWork,
   settle,
+  standingAsPlanned,
   takeBranchBack,
+  unsafe,
   type WorkspaceState,
 } from "./workspace-state.ts";
 
@@ -193,14 +195,11 @@ function changes(world: World): Omit<Workspace, Looks> {
       takeBranchBack(state, ref.repositoryPath, plan);
     },
 
-    async restore(spec) {
+    async restore(spec, plan) {
       enter(world, "restore", spec);
-      const there = state.places.get(spec.path);
-      if (there !== undefined) {
-        refuseStranger(there, spec);
-        return asItStands(state, { place: there, spec });
-      }
-      const plan = planFromBranch(state, spec);
+      const place = standingAsPlanned(state, spec, plan);
+      if (place !== undefined) return asItStands(state, { place, spec });
+      if (plan === null) throw unsafe(spec, "it stood when the restore was planned, and is gone");
       settle(state, spec, { plan, halfMade: false });
       return created(plan);
     },

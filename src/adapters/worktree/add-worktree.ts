@@ -146,5 +146,10 @@ async function isComplete({ git, path, branch }: AddRequest): Promise<boolean> {
 async function explain({ repository, branch }: AddRequest, stderr: string): Promise<AoError> {
   const holder = /(?:already checked out|already used by worktree) at '(.+)'/.exec(stderr)?.[1];
   if (holder !== undefined) return branchInUse(repository, branch, holder);
+  if (stderr.includes("invalid reference: ")) {
+    return new AoError("branch_missing", `branch ${branch} is gone since it was looked for`, {
+      details: { branch },
+    });
+  }
   return gitFailed(`add a worktree for ${branch}`, stderr);
 }

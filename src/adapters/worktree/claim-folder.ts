@@ -52,7 +52,8 @@ export async function hideFrom(repository: Repository, managedRoot: string): Pro
   });
 }
 
-function workspaceExists(path: string): AoError {
+/** The refusal of a place where something is. */
+export function workspaceExists(path: string): AoError {
   return new AoError("workspace_exists", `something is at ${path} already`, {
     hint: `ls -la '${path}'`,
     details: { path },

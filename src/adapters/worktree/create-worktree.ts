@@ -5,15 +5,13 @@ import { planBranch } from "./branch-plan.ts";
 import { refuseTaken } from "./claim-folder.ts";
 import { inspectPlace } from "./inspect-place.ts";
 import { makeWorktree } from "./make-worktree.ts";
+import { openedFor, planOf } from "./opened-repository.ts";
 import type { Context } from "./place.ts";
 import { checkPutPaths } from "./put-files.ts";
 import { forgetWorktree } from "./remove-worktree.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { resolveInside } from "./safe-path.ts";
 import { findRecord, type WorktreeRecord } from "./worktree-records.ts";
-
-/** What `plan` has just opened, for the `create` that follows in the same process: git is asked once. */
-const opened = new WeakMap<WorkspacePlan, Repository>();
 
 /** `Workspace.plan`: everything that can be refused is, before the first thing is made. */
 export async function planWorktree(context: Context, spec: WorkspaceSpec): Promise<WorkspacePlan> {
@@ -22,9 +20,7 @@ export async function planWorktree(context: Context, spec: WorkspaceSpec): Promi
   const record = await findRecord(repository.commonDir, path);
   if (record !== undefined) await refuseHeld(context, { repository, path, record });
   const branchPlan = await planBranch(context.git, repository, { ...spec, path });
-  const plan = { operationId: spec.operationId, path, ...branchPlan };
-  opened.set(plan, repository);
-  return plan;
+  return planOf(repository, { operationId: spec.operationId, path, ...branchPlan });
 }
 
 /** `Workspace.create`. */
@@ -34,7 +30,7 @@ export async function createWorktree(
   plan: WorkspacePlan,
 ): Promise<CreatedWorkspace> {
   const path = await freePlace(context, spec);
-  const repository = opened.get(plan) ?? (await openRepository(context.git, spec.repositoryPath));
+  const repository = openedFor(plan) ?? (await openRepository(context.git, spec.repositoryPath));
   await forgetStale(context, { repository, path, sessionId: spec.sessionId });
   return makeWorktree(context, { repository, path, spec, plan });
 }

@@ -26,7 +26,9 @@ export async function endStrays(processes: Processes, operationId: OperationId |
   if (survivors.length === 0) return;
   const names = survivors.map(({ pid }) => `process ${pid}`);
   throw new AoError("teardown_incomplete", `operation ${operationId} still runs: ${names.join(", ")}`, {
-    details: { left: names },
+    details: {
+      left: survivors.map(({ pid }) => ({ what: "process", where: `${pid}`, why: "it would not end" })),
+    },
   });
 }
 

@@ -8,6 +8,7 @@ import type { IsKept, OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
 import { inspectHeld, inspectPlace } from "./inspect-place.ts";
+import { filesLeft } from "./leftover.ts";
 import { mountFindings, mountsBelow } from "./mounts.ts";
 import { type Context, locate, type Owned, type Place, treeOf } from "./place.ts";
 import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
@@ -220,7 +221,7 @@ async function moveBack(tree: string, path: string): Promise<boolean> {
       `${path} may hold work and could not be put back: it is at ${tree}`,
       {
         hint: `mv '${tree}' '${path}'`,
-        details: { path, left: [`${tree}: ${errorMessage(error)}`] },
+        details: { path, left: [filesLeft(tree, error)] },
         cause: error,
       },
     );
@@ -237,7 +238,7 @@ function dirty({ path }: WorkspaceRef, findings: readonly WorkspaceFinding[]): A
 
 function notMoved(path: string, cause: unknown): AoError {
   return new AoError("teardown_incomplete", `${path} could not be moved aside: ${errorMessage(cause)}`, {
-    details: { path, left: [path] },
+    details: { path, left: [filesLeft(path, cause)] },
     cause,
   });
 }

@@ -56,7 +56,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     create: (spec, plan) => createWorktree(context, spec, plan),
     discard: (ref, plan) => discardWorktree(context, ref, plan),
     planRestore: (spec) => planRestore(context, spec),
-    restore: (spec) => restoreWorktree(context, spec),
+    restore: (spec, plan) => restoreWorktree(context, spec, plan),
     inspect: async (ref, seen) => inspectWhole(context, (await locate(context, ref)).place, seen),
     survey: async (ref, seen) => surveyPlace(context, (await locate(context, ref)).place, seen),
     users: () => usersOfAll(context),

@@ -56,14 +56,14 @@ function known(error: unknown, path: string): AoError {
 async function makeBranchOf(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
   const { repository, plan } = making;
   if (plan.branchExists) return;
-  const what = `branch ${plan.branch}`;
+  const made = { what: "branch", where: plan.branch };
   try {
     await makeBranch(context.git, repository, plan);
   } catch (error) {
-    if (mayBeDone(error)) undo.push({ what, run: () => removeOwnBranch(context.git, repository, plan) });
+    if (mayBeDone(error)) undo.push({ ...made, run: () => removeOwnBranch(context.git, repository, plan) });
     throw error;
   }
-  undo.push({ what, run: () => removeBranch(context.git, repository, plan.branch, plan.baseCommit) });
+  undo.push({ ...made, run: () => removeBranch(context.git, repository, plan.branch, plan.baseCommit) });
 }
 
 /** A git that ran and did not tell how it ended, because a hook held it up for example. */
@@ -77,7 +77,7 @@ async function claim(context: Context, making: Making, undo: UndoStep[]): Promis
   await claimFolder(path);
   const removal = { ...context, repository, path, sessionId: spec.sessionId };
   undo.push({
-    what: `worktree ${path}`,
+    ...{ what: "worktree", where: path },
     run: async () => {
       await unlockMade(repository, path, plan.operationId);
       const removed = await removeWorktree(removal, path);

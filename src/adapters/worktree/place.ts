@@ -69,13 +69,15 @@ export interface Located {
  * resolved, registered in the recorded repository at this very path, with this session's marker, and its
  * `.git` leading back to that record.
  *
+ * `opened` is the repository when it was opened just now.
+ *
  * @throws AoError workspace_unsafe_path when anything else is there.
  */
-export async function locate(context: Context, ref: WorkspaceRef): Promise<Located> {
+export async function locate(context: Context, ref: WorkspaceRef, opened?: Repository): Promise<Located> {
   const path = await resolveInside(context.managedRoot, ref.path);
   const there = await lookAt(path);
   const isMissing = there === "nothing" || there === "empty folder";
-  const repository = await repositoryOf(context.git, ref.repositoryPath);
+  const repository = opened ?? (await repositoryOf(context.git, ref.repositoryPath));
   if (repository === undefined) {
     return { repository, place: await placeWithoutRepository(context, ref, { path, isMissing }) };
   }

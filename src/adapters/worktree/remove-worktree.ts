@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { entryAt } from "./entry-at.ts";
 import { gitFailed } from "./git-failure.ts";
+import { filesLeft } from "./leftover.ts";
 import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
 import { inDirectory } from "./run-git.ts";
@@ -66,7 +67,7 @@ async function broughtBack({ path }: FolderRemoval, gone: string, error: unknown
     return error;
   } catch (cause) {
     const message = `${errorMessage(error)}; nobody needs its files, which lie in the trash at ${gone}`;
-    const details = { path, left: [`${gone}: ${errorMessage(cause)}`] };
+    const details = { path, left: [filesLeft(gone, cause)] };
     return new AoError("teardown_incomplete", message, { hint: "try again", details, cause: error });
   }
 }
@@ -90,7 +91,7 @@ async function deleteFiles({ trash, path }: FolderRemoval, gone: string): Promis
     const message = `${path} is gone, but files that nobody needs could not be deleted: they are at ${gone}`;
     throw new AoError("teardown_incomplete", `${message}: ${errorMessage(cause)}`, {
       hint: "once nothing is in the way there: ao reconcile",
-      details: { path, left: [`${gone}: ${errorMessage(cause)}`] },
+      details: { path, left: [filesLeft(gone, cause)] },
       cause,
     });
   }
@@ -119,7 +120,7 @@ async function discardIfThere(removal: FolderRemoval, tree: string): Promise<str
       "teardown_incomplete",
       `${tree} could not be moved into the trash: ${errorMessage(error)}`,
       {
-        details: { path: removal.path, left: [tree] },
+        details: { path: removal.path, left: [filesLeft(tree, error)] },
         cause: error,
       },
     );

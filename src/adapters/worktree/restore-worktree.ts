@@ -1,29 +1,33 @@
 import { AoError } from "../../domain/errors.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { findBranch } from "./branch-plan.ts";
+import { workspaceExists } from "./claim-folder.ts";
 import { forgetStale, refuseHeld } from "./create-worktree.ts";
 import { commitOrNone, lineOrNone } from "./git-answer.ts";
 import { makeWorktree } from "./make-worktree.ts";
+import { openedFor, planOf } from "./opened-repository.ts";
 import { type Context, locate, type Unreadable } from "./place.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
+import { unsafePath } from "./safe-path.ts";
 import { putBack } from "./trash.ts";
 import { findRecord } from "./worktree-records.ts";
 
 /** `Workspace.restore`: as it stands, else back from an interrupted removal, else from its branch. */
-export async function restoreWorktree(context: Context, spec: WorkspaceSpec): Promise<CreatedWorkspace> {
-  const { repository, place } = await locate(context, spec);
-  switch (place.kind) {
-    case "standing":
-      return asItStands(context.git, place.path, spec);
-    case "held":
-      await putBack(place.tree, place.path);
-      return asItStands(context.git, place.path, spec);
-    case "unreadable":
-      throw damaged(place);
-    case "gone":
-      return fromBranch(context, await anewAt(context, spec, { repository, path: place.path }));
+export async function restoreWorktree(
+  context: Context,
+  spec: WorkspaceSpec,
+  plan: WorkspacePlan | null,
+): Promise<CreatedWorkspace> {
+  const { repository, place } = await locate(context, spec, openedFor(plan));
+  if (place.kind === "unreadable") throw damaged(place);
+  if (place.kind === "gone") {
+    if (plan === null) throw unsafePath(place.path, "it stood when the restore was planned, and is gone");
+    return fromPlan(context, await anewAt(context, spec, { repository, path: place.path }), plan);
   }
+  if (plan !== null) throw workspaceExists(place.path);
+  if (place.kind === "held") await putBack(place.tree, place.path);
+  return asItStands(context.git, place.path, spec);
 }
 
 /** `Workspace.planRestore`: what `restoreWorktree` would make. */
@@ -61,8 +65,8 @@ interface Anew {
   readonly spec: WorkspaceSpec;
 }
 
-async function fromBranch(context: Context, anew: Anew): Promise<CreatedWorkspace> {
-  const plan = await planFromBranch(context, anew);
+async function fromPlan(context: Context, anew: Anew, plan: WorkspacePlan): Promise<CreatedWorkspace> {
+  if (plan.path !== anew.path) throw unsafePath(anew.path, `the plan was for ${plan.path}`);
   await forgetStale(context, { ...anew, sessionId: anew.spec.sessionId });
   return makeWorktree(context, { ...anew, plan });
 }
@@ -72,7 +76,7 @@ async function planFromBranch(context: Context, { repository, path, spec }: Anew
   const record = await findRecord(repository.commonDir, path);
   if (record !== undefined) await refuseHeld(context, { repository, path, record });
   const plan = await findBranch(context.git, repository, { branch, path });
-  if (plan !== undefined) return { operationId, path, ...plan };
+  if (plan !== undefined) return planOf(repository, { operationId, path, ...plan });
   throw new AoError("branch_missing", `branch ${branch} is gone, and so is the worktree`, {
     hint: `git -C '${repository.path}' branch '${branch}' <commit>`,
     details: { branch, path },

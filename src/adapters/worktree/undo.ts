@@ -1,9 +1,11 @@
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import type { Leftover } from "./leftover.ts";
 
 /** Takes back one thing that was done; it may find it gone. */
 export interface UndoStep {
-  /** What stays behind when it fails, for a person: `branch feat/42`. */
+  /** What stays behind when it fails, for example `branch`, and where. */
   readonly what: string;
+  readonly where: string;
   readonly run: () => Promise<void>;
 }
 
@@ -12,9 +14,9 @@ export interface UndoStep {
  * `details.left` and hides nothing.
  */
 export async function undoAfter(error: unknown, steps: readonly UndoStep[]): Promise<unknown> {
-  const left: string[] = [];
-  for (const step of [...steps].reverse()) {
-    await step.run().catch((failure: unknown) => left.push(`${step.what}: ${errorMessage(failure)}`));
+  const left: Leftover[] = [];
+  for (const { what, where, run } of [...steps].reverse()) {
+    await run().catch((failure: unknown) => left.push({ what, where, why: errorMessage(failure) }));
   }
   if (left.length === 0) return error;
   if (!isAoError(error)) {

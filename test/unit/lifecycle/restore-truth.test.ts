@@ -64,7 +64,8 @@ describe("a restore that fails", () => {
       const { projectId, metadata } = world.row(ID);
       const spec = { ...metadata, projectId, sessionId: ID, path: PATH, defaultBranch: "main" };
       const { postCreate } = world.settings;
-      await world.deps.workspace.restore({ ...spec, postCreate, env: {}, operationId: null });
+      const wanted = { ...spec, postCreate, env: {}, operationId: null };
+      await world.deps.workspace.restore(wanted, await world.deps.workspace.planRestore(wanted));
       await restoreFailingAt(world, point);
       expect(world.workspace.exists(PATH)).toBe(true);
       expect(world.row(ID).metadata.workspaceFreedAtMs).toBeNull();

@@ -45,8 +45,8 @@ test("a record of our name that cannot be read is not taken for one that was nev
   const { workspace, wanted, plan, repository } = await planned();
   const record = join(repository.path, ".git", "worktrees", "app-1");
   mkdirSync(join(record, "gitdir"), { recursive: true });
-  const error = await failure(workspace.discard(wanted, plan), "git_failed");
-  expect(error.message).toContain(join(record, "gitdir"));
+  const error = await failure(workspace.discard(wanted, plan), "git_unavailable");
+  expect(error.message).toContain(record);
   expect(existsSync(join(record, "gitdir"))).toBe(true);
 });
 
@@ -292,7 +292,7 @@ describe("children that still run", () => {
     await workspace.create(wanted, plan);
     const { pid } = world.processes.add({ environment: { AO_OPERATION_ID: OPERATION } });
     const error = await failure(workspace.discard(wanted, plan), "teardown_incomplete");
-    expect(error.details["left"]).toEqual([`process ${pid}`]);
+    expect(error.details["left"]).toEqual([{ what: "process", where: `${pid}`, why: "it would not end" }]);
     expect(existsSync(wanted.path)).toBe(true);
   });
 });

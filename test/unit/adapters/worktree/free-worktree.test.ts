@@ -271,6 +271,23 @@ describe("restore", () => {
     expect(gitIn(path, "rev-parse", "HEAD")).toBe(commit);
   });
 
+  test("asks git once what the plan has asked already", async () => {
+    const log = join(tempDir("ao-log"), "calls");
+    const world = worktreeWorld(gitRepository(), { gitPath: gitWrapper(`echo "$*" >>'${log}'`) });
+    const { workspace, spec } = world;
+    await workspace.create(spec());
+    await workspace.destroy(spec());
+    rmSync(log);
+    await workspace.restore(spec(), await workspace.planRestore(spec()));
+    const calls = readFileSync(log, "utf8").split("\n");
+    for (const question of ["--git-common-dir", "check-ref-format", "for-each-ref"]) {
+      expect(
+        calls.filter((call) => call.includes(question)),
+        question,
+      ).toHaveLength(1);
+    }
+  });
+
   test("with folder and branch gone it is refused, and nothing is made", async () => {
     const world = await opened();
     rmSync(world.path, { recursive: true });

@@ -268,7 +268,9 @@ describe("undoing a failed create", () => {
     const commands = ["git worktree lock .; exit 1"];
     const create = world.workspace.create(world.spec({ postCreate: { commands } }));
     const error = await failure(create, "post_create_failed");
-    expect(error.details["left"]).toEqual([expect.stringContaining(`worktree ${world.spec().path}`)]);
+    expect(error.details["left"]).toEqual([
+      { what: "worktree", where: world.spec().path, why: expect.stringContaining("locked") },
+    ]);
     expect(error.details["output"]).toBe("");
     expect(world.repository.branches()).toContain("feat/1");
   });

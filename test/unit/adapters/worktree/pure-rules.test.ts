@@ -212,7 +212,7 @@ test("a folder is not below one whose name it begins with, nor below itself", ()
 describe("undoAfter", () => {
   test("takes the last thing back first", async () => {
     const order: string[] = [];
-    const step = (what: string) => ({ what, run: async () => void order.push(what) });
+    const step = (what: string) => ({ what, where: "x", run: async () => void order.push(what) });
     const error = new AoError("git_failed", "no");
     expect(await undoAfter(error, [step("branch"), step("worktree")])).toBe(error);
     expect(order).toEqual(["worktree", "branch"]);
@@ -221,14 +221,14 @@ describe("undoAfter", () => {
   test("a step that fails hides neither the first error nor the steps after it", async () => {
     const order: string[] = [];
     const steps = [
-      { what: "branch", run: async () => void order.push("branch") },
-      { what: "worktree", run: () => Promise.reject(new Error("busy")) },
+      { what: "branch", where: "feat/1", run: async () => void order.push("branch") },
+      { what: "worktree", where: "/w", run: () => Promise.reject(new Error("busy")) },
     ];
     const known = await undoAfter(new AoError("git_failed", "no", { hint: "try", details: { a: 1 } }), steps);
     expect(known).toMatchObject({
       code: "git_failed",
       hint: "try",
-      details: { a: 1, left: ["worktree: busy"] },
+      details: { a: 1, left: [{ what: "worktree", where: "/w", why: "busy" }] },
     });
     const unknown = await undoAfter(new Error("odd"), steps);
     expect(unknown).toMatchObject({ code: "teardown_incomplete", message: "odd" });

@@ -54,7 +54,7 @@ describe("a record that git keeps", () => {
     const [gone = ""] = readdirSync(trashDir);
     expect(error.message).toContain(join(trashDir, gone));
     expect(error.message).toContain("nobody needs its files");
-    expect(error.details["left"]).toEqual([expect.stringContaining(join(trashDir, gone))]);
+    expect(error.details["left"]).toMatchObject([{ what: "files", where: join(trashDir, gone) }]);
     expect(existsSync(join(path, "in-the-way"))).toBe(true);
   });
 });

@@ -40,6 +40,9 @@ export function worktreeWorld(
     /** Plans as well when it is given no plan. */
     create: async (wanted: WorkspaceSpec, plan?: WorkspacePlan) =>
       port.create(wanted, plan ?? (await port.plan(wanted))),
+    /** The same. */
+    restore: async (wanted: WorkspaceSpec, plan?: WorkspacePlan | null) =>
+      port.restore(wanted, plan === undefined ? await port.planRestore(wanted) : plan),
   };
   const spec = ({ postCreate, ...patch }: Patch = {}): WorkspaceSpec => {
     const sessionId = patch.sessionId ?? ("app-1" as SessionId);
