@@ -24,6 +24,7 @@ import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
 import { sha256 } from "./adapters/transcript-files/sha256.ts";
 import { systemTranscriptFiles } from "./adapters/transcript-files/system-transcript-files.ts";
 import type { GitWorktreesOptions } from "./adapters/worktree/git-worktrees.ts";
+import type { GitSnapshotsOptions } from "./adapters/worktree/salvage/git-snapshots.ts";
 import { dataLayout } from "./domain/data-layout.ts";
 import { AoError } from "./domain/errors.ts";
 import type { ProcessIdentity } from "./domain/session.ts";
@@ -114,14 +115,21 @@ async function openStore(directory: DataDirectory, access: Access): Promise<Open
 
 /** Git is loaded by the first call that needs it: a list needs none. */
 function lazyGit(
-  options: Omit<GitWorktreesOptions, "addTimeoutMs" | "locks"> & { readonly lockOptions: FileLocksOptions },
-): Pick<SessionDeps, "workspace" | "repositories"> {
+  options: Omit<GitSnapshotsOptions, "addTimeoutMs" | "locks"> & { readonly lockOptions: FileLocksOptions },
+): Pick<SessionDeps, "workspace" | "snapshots" | "repositories"> {
   const worktrees = async () => {
     const [{ gitWorktrees }, { fileLocks }] = await Promise.all([
       import("./adapters/worktree/git-worktrees.ts"),
       import("./adapters/locks/file-locks.ts"),
     ]);
     return gitWorktrees({ ...options, locks: fileLocks(options.lockOptions) });
+  };
+  const snapshots = async () => {
+    const [{ gitSnapshots }, { fileLocks }] = await Promise.all([
+      import("./adapters/worktree/salvage/git-snapshots.ts"),
+      import("./adapters/locks/file-locks.ts"),
+    ]);
+    return gitSnapshots({ ...options, locks: fileLocks(options.lockOptions) });
   };
   const repositories = async () => {
     const { gitRepositories } = await import("./adapters/worktree/git-repositories.ts");
@@ -142,6 +150,19 @@ function lazyGit(
       undoCreate: async (ref, created, isKept) => (await worktrees()).undoCreate(ref, created, isKept),
       marked: async () => (await worktrees()).marked(),
       sweepTrash: async () => (await worktrees()).sweepTrash(),
+    },
+    snapshots: {
+      salvage: async (request) => (await snapshots()).salvage(request),
+      obstacles: async (ref) => (await snapshots()).obstacles(ref),
+      holds: async (request) => (await snapshots()).holds(request),
+      putBack: async (request) => (await snapshots()).putBack(request),
+      list: async (path, id) => (await snapshots()).list(path, id),
+      show: async (path, ref) => (await snapshots()).show(path, ref),
+      drop: async (path, ref) => (await snapshots()).drop(path, ref),
+      take: async (ref, turnId, edge) => (await snapshots()).take(ref, turnId, edge),
+      checkpoints: async (path, id) => (await snapshots()).checkpoints(path, id),
+      rewind: async (request) => (await snapshots()).rewind(request),
+      dropCheckpoints: async (path, id) => (await snapshots()).dropCheckpoints(path, id),
     },
     repositories: { find: async (directory) => (await repositories()).find(directory) },
   };
@@ -216,7 +237,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   const self = { process: await ownIdentity(processes), command };
   const lockOptions = { dir: layout.locks, self, processes };
   const git: ReturnType<typeof lazyGit> = lazyGit({
-    ...{ env, processes, lockOptions },
+    ...{ env, processes, lockOptions, boundary },
     ...{ managedRoot: layout.worktreesRoot, trashDir: layout.trash },
     ignoredRule: lazyRules(parts.lookup, store.sessions, () => git.repositories),
   });
@@ -228,7 +249,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     changes: store.changes,
     turns: store.turns,
     messages: store.messages,
-    checkpoints: noCheckpoints(),
+    checkpoints: git.snapshots,
     ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes }),
     messenger: tmuxMessenger({ env, processes }),

@@ -65,6 +65,28 @@ export function isKeepable(findings: readonly WorkspaceFinding[]): boolean {
   return findings.every(({ kind }) => KEEPABLE.has(kind));
 }
 
+/** Something in a workspace that a salvage cannot hold. */
+export interface Unkeepable {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly why: string;
+}
+
+const SHOWN = 3;
+const MAX_ITEMS = 20;
+
+/** The same as a finding: such a workspace stays. @param unkeepable at least one. */
+export function unkeepableFinding(unkeepable: readonly Unkeepable[]): WorkspaceFinding {
+  const said = unkeepable.slice(0, SHOWN).map(({ path, why }) => `${path}: ${why}`);
+  const more = unkeepable.length > SHOWN ? `; and ${unkeepable.length - SHOWN} more` : "";
+  return {
+    kind: "unreadable",
+    detail: `what cannot be kept: ${said.join("; ")}${more}`,
+    items: unkeepable.slice(0, MAX_ITEMS).map(({ path }) => path),
+    count: unkeepable.length,
+  };
+}
+
 const PREFIX = "refs/ao/salvage/";
 const NAME = /^(?:refs\/ao\/salvage\/)?([^/]+)\/([1-9][0-9]{0,8})$/;
 

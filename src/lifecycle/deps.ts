@@ -16,6 +16,7 @@ import type { Programs } from "../ports/programs.ts";
 import type { Repositories } from "../ports/repositories.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
+import type { Snapshots } from "../ports/snapshots.ts";
 import type { TranscriptStore } from "../ports/transcript-store.ts";
 import type { TurnStore } from "../ports/turn-store.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -30,6 +31,7 @@ export interface SessionDeps {
   readonly messages: MessageStore;
   readonly runtime: Runtime;
   readonly workspace: Workspace;
+  readonly snapshots: Snapshots;
   readonly repositories: Repositories;
   /** Agent adapters by name. */
   readonly agents: ReadonlyMap<string, Agent>;

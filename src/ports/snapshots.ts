@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../domain/checkpoint.ts";
 import type { SessionId } from "../domain/ids.ts";
-import type { Salvage, SalvageContent, SalvageReason } from "../domain/salvage.ts";
+import type { Salvage, SalvageContent, SalvageReason, Unkeepable } from "../domain/salvage.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { WorkspaceRef } from "./workspace.ts";
 
@@ -14,12 +14,6 @@ export type SalvageOutcome =
   | { readonly kind: "kept"; readonly ref: string; readonly commit: string }
   /** The branch has it all, and so there is nothing to keep. */
   | { readonly kind: "nothing" };
-
-/** Something in a workspace that a salvage cannot hold. */
-export interface Unkeepable {
-  readonly path: string;
-  readonly why: string;
-}
 
 /** Something that is in the way of putting work back. */
 export interface Conflict {
@@ -65,6 +59,13 @@ export interface Snapshots extends Checkpoints {
    * @throws AoError workspace_unsafe_path, git_failed, git_unavailable.
    */
   salvage(request: SalvageRequest): Promise<SalvageOutcome>;
+
+  /**
+   * What `salvage` would refuse to keep the workspace for; nothing when it can hold all of it. Changes nothing.
+   *
+   * @throws AoError as `salvage`, but for workspace_dirty.
+   */
+  obstacles(workspace: WorkspaceRef): Promise<readonly Unkeepable[]>;
 
   /**
    * Whether all that `salvage` would keep now is in this salvage, to the last byte.

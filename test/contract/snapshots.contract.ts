@@ -113,9 +113,16 @@ function salvageContract(open: Open): void {
     test("keeps nothing when there is something that it cannot hold, and says what", async () => {
       const { snapshots, workspace, write, spoil } = await open();
       write("notes.txt", "mine\n");
+      expect(await snapshots.obstacles(workspace)).toEqual([]);
       spoil();
       const request = { workspace, reason: "kill", atMs: AT_MS } as const;
+      const obstacles = await snapshots.obstacles(workspace);
+      expect(obstacles).toHaveLength(1);
       const error = await failure(snapshots.salvage(request), "workspace_dirty");
+      expect(error.details).toMatchObject({
+        unkeepable: obstacles,
+        findings: [{ kind: "unreadable", count: 1 }],
+      });
       expect(error.details).toMatchObject({
         unkeepable: [{ path: expect.any(String), why: expect.any(String) }],
       });

@@ -5,6 +5,7 @@ import { type MemoryFiles, memoryFiles } from "../../src/adapters/memory/files.t
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
 import { memoryLocks } from "../../src/adapters/memory/locks.ts";
+import { type MemorySnapshots, memorySnapshots } from "../../src/adapters/memory/memory-snapshots.ts";
 import {
   type MemoryTranscriptFiles,
   memoryTranscriptFiles,
@@ -51,6 +52,7 @@ export interface World {
   readonly log: string[];
   readonly runtime: MemoryRuntime;
   readonly workspace: MemoryWorkspace;
+  readonly snapshots: MemorySnapshots;
   readonly messenger: MemoryMessenger;
   readonly repositories: MemoryRepositories;
   /** The agent called `memory`. */
@@ -102,6 +104,7 @@ export function aWorld(options: WorldOptions = {}): World {
   const agent = memoryAgent(options.capabilities);
   const runtime = memoryRuntime({ log, ...(options.behaviour && { behaviour: options.behaviour }) });
   const workspace = memoryWorkspace({ log });
+  const snapshots = memorySnapshots({ workspace, log });
   const inbox = memoryInbox();
   const messenger = memoryMessenger({
     log,
@@ -119,7 +122,7 @@ export function aWorld(options: WorldOptions = {}): World {
   const transcriptFiles = memoryTranscriptFiles();
   const deps: SessionDeps = {
     ...{ store, operations, changes, turns, messages },
-    ...{ runtime, workspace, repositories, messenger, inbox, clock },
+    ...{ runtime, workspace, snapshots, repositories, messenger, inbox, clock },
     checkpoints: noCheckpoints(),
     ...{ locks, transcripts: storeOn(transcriptFiles, { locks, writer: "ao", clock }) },
     agents: new Map([[agent.name, agent]]),
@@ -134,7 +137,20 @@ export function aWorld(options: WorldOptions = {}): World {
   };
   const row = (id: SessionId) => mustHave(store.get(id), id);
   return {
-    ...{ deps, log, runtime, workspace, messenger, repositories, agent, clock, files, processes, project },
+    ...{
+      deps,
+      log,
+      runtime,
+      workspace,
+      snapshots,
+      messenger,
+      repositories,
+      agent,
+      clock,
+      files,
+      processes,
+      project,
+    },
     transcriptFiles,
     settings: NO_SETTINGS,
     failNext(point, error, spared = 0) {

@@ -1,8 +1,15 @@
 import { type Checkpoint, checkpointRef } from "../../domain/checkpoint.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { nextSalvageNumber, parseSalvageRef, type Salvage, salvageRef } from "../../domain/salvage.ts";
-import type { Conflict, Snapshots, Unkeepable } from "../../ports/snapshots.ts";
+import {
+  nextSalvageNumber,
+  parseSalvageRef,
+  type Salvage,
+  salvageRef,
+  type Unkeepable,
+  unkeepableFinding,
+} from "../../domain/salvage.ts";
+import type { Conflict, Snapshots } from "../../ports/snapshots.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
 import {
   contentOf,
@@ -82,7 +89,9 @@ export function memorySnapshots({ workspace, log = [] }: MemorySnapshotsOptions)
   };
 }
 
-function salvages(world: World): Pick<Snapshots, "salvage" | "holds" | "list" | "show" | "drop"> {
+function salvages(
+  world: World,
+): Pick<Snapshots, "salvage" | "obstacles" | "holds" | "list" | "show" | "drop"> {
   const { kept } = world;
   return {
     async salvage({ workspace, reason, atMs }) {
@@ -102,6 +111,7 @@ function salvages(world: World): Pick<Snapshots, "salvage" | "holds" | "list" | 
       kept.set(ref, { state, salvage: { ref, sessionId, number, commit, atMs, reason, head } });
       return { kind: "kept", ref, commit };
     },
+    obstacles: async ({ path }) => world.spoilt.get(path) ?? [],
     async holds({ workspace, ref }) {
       failAt(world, "holds");
       const found = find(world, ref);
@@ -230,7 +240,7 @@ function stateOf({ spoilt, workspace, work }: World, { path }: WorkspaceRef): Wo
   if (!workspace.exists(path)) return undefined;
   const unkeepable = spoilt.get(path) ?? [];
   if (unkeepable.length > 0) {
-    const details = { path, unkeepable };
+    const details = { path, unkeepable, findings: [unkeepableFinding(unkeepable)] };
     throw new AoError("workspace_dirty", `${path} holds what cannot be kept`, { details });
   }
   const { files, staged } = work.state(path);

@@ -13,14 +13,14 @@ import {
   plainCheckpoint,
   takeCheckpoint,
 } from "./checkpoints.ts";
-import { hasState, keepWork } from "./keep-work.ts";
+import { hasState, keepWork, unkeepableIn } from "./keep-work.ts";
 import { type Plumbing, plumbingAt } from "./plumbing.ts";
 import { putBack } from "./put-back.ts";
 import { readSettings } from "./repository-settings.ts";
 import { rewindFiles } from "./rewind.ts";
 import { dropSalvage, findSalvage, plainSalvage, showSalvage } from "./salvage-list.ts";
 import { findSalvages } from "./salvage-refs.ts";
-import { findStanding, standingWork, workAt } from "./work-at.ts";
+import { findStanding, type SnapshotContext, standingWork, workAt } from "./work-at.ts";
 
 export interface GitSnapshotsOptions extends GitWorktreesOptions {
   /** Crossed around each step that lasts; nothing when not given. */
@@ -30,12 +30,23 @@ export interface GitSnapshotsOptions extends GitWorktreesOptions {
 /** The snapshots port on git: commits under `refs/ao/`. */
 export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
   const context = { ...contextOf(options), boundary: options.boundary ?? (async () => {}) };
+  return { ...salvages(context), ...checkpoints(context) };
+}
+
+type Checkpointing = "take" | "checkpoints" | "rewind" | "dropCheckpoints";
+
+function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing> {
   return {
     async salvage({ workspace, reason, atMs }) {
       const work = await workAt(context, workspace);
       if (work === undefined) return { kind: "nothing" };
       const { keeping, chosen } = work;
       return keepWork(keeping, { sessionId: workspace.sessionId, chosen, reason, atMs });
+    },
+
+    async obstacles(workspace) {
+      const work = await workAt(context, workspace);
+      return work === undefined ? [] : unkeepableIn(work.keeping, work.chosen);
     },
 
     async holds({ workspace, ref }) {
@@ -62,7 +73,11 @@ export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
     },
 
     drop: async (repositoryPath, ref) => dropSalvage(await repositoryAt(context, repositoryPath), ref),
+  };
+}
 
+function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
+  return {
     async take(workspace, turnId, edge) {
       const keeping = await findStanding(context, workspace);
       if (keeping === undefined) return null;

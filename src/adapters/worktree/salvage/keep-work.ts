@@ -1,10 +1,16 @@
 import { AoError } from "../../../domain/errors.ts";
 import type { SessionId } from "../../../domain/ids.ts";
-import { nextSalvageNumber, type SalvageReason, salvageRef } from "../../../domain/salvage.ts";
+import {
+  nextSalvageNumber,
+  type SalvageReason,
+  salvageRef,
+  type Unkeepable,
+} from "../../../domain/salvage.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import type { SalvageOutcome } from "../../../ports/snapshots.ts";
 import type { Git } from "../run-git.ts";
 import { makeCommit, makeRef } from "./ao-commit.ts";
+import { textOf } from "./byte-path.ts";
 import type { ChosenWork } from "./choose-work.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isWork } from "./is-work.ts";
@@ -60,6 +66,14 @@ export async function keepWork(keeping: KeepingWork, request: KeepRequest): Prom
   await keeping.boundary("salvage.commit:after");
   const ref = await makeNextRef(keeping, sessionId, commit);
   return { kind: "kept", ref, commit };
+}
+
+/** `Snapshots.obstacles` for one worktree. */
+export function unkeepableIn(keeping: KeepingWork, chosen: ChosenWork): Promise<readonly Unkeepable[]> {
+  return withTempFolder(keeping.plumbing.gitDir, async (folder) => {
+    const { state } = await keeping.observe({ ignoredPaths: chosen.paths, folder });
+    return [...state.unkeepable, ...chosen.unkeepable].map(({ path, why }) => ({ path: textOf(path), why }));
+  });
 }
 
 /** Whether the worktree's state is, in everything, that of the tree. */
