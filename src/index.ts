@@ -47,7 +47,8 @@ export { addProject, listProjects, removeProject, resolveProject } from "./lifec
 export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";
 export { type RestoreResult, restoreSession } from "./lifecycle/restore-session.ts";
 export { type SendOptions, type SendResult, sendMessage } from "./lifecycle/send-message.ts";
-export { type SpawnRequest, type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
-export { type ListTurnsOptions, listTurns } from "./lifecycle/turns/list-turns.ts";
+export type { SpawnRequest } from "./lifecycle/spawn-request.ts";
+export { type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
 export { type PageOptions, readPage, type TranscriptPage } from "./lifecycle/transcripts/read-page.ts";
 export { verifyTranscripts } from "./lifecycle/transcripts/verify-transcripts.ts";
+export { type ListTurnsOptions, listTurns } from "./lifecycle/turns/list-turns.ts";

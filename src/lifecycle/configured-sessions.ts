@@ -1,22 +1,18 @@
 import { isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
-import type { Project } from "../domain/project.ts";
 import type { PermissionMode, SessionKind } from "../domain/session.ts";
 import type { Config, ConfiguredProject, SessionSettings } from "../ports/config.ts";
 import { explainTaken } from "./branch-taken.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { requireAgent } from "./launch-agent.ts";
-import {
-  type ProjectSettings,
-  type ResolvedProject,
-  registerProject,
-  requireProject,
-  unregisterUnused,
-} from "./projects.ts";
+import { type ProjectSettings, type ResolvedProject, requireProject, resolveAgain } from "./projects.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { type RestoreOptions, type RestoreResult, restoreSession } from "./restore-session.ts";
-import { checkSpawn, type SpawnRequest, type SpawnResult, spawnSession } from "./spawn-session.ts";
-import { type UndoStep, withUndo } from "./undo.ts";
+import type { SpawnRequest } from "./spawn-request.ts";
+import { checkSpawn, type SpawnResult, spawnSession } from "./spawn-session.ts";
+
+/** Tries of a spawn whose project others keep registering and forgetting. */
+const MAX_TRIES = 5;
 
 /** What the functions here need of an opened `ao`. */
 export interface ConfiguredDeps {
@@ -114,7 +110,7 @@ export async function checkPlanned(
   plan: SpawnPlan,
   input: SpawnInput,
 ): Promise<void> {
-  await checkSpawn(deps, requestOf(plan, plan.found.project, input));
+  await checkSpawn(deps, requestOf(plan, plan.found, input));
 }
 
 /**
@@ -128,28 +124,35 @@ export async function spawnPlanned(
   plan: SpawnPlan,
   input: SpawnInput,
 ): Promise<SpawnResult> {
-  if (!plan.found.stored) await checkPlanned({ deps }, plan, input);
-  return withUndo(async (undo) => {
-    const { project, isNew } = registerProject(deps, plan.found, plan.configured);
-    if (isNew) undo.push(unregister(deps, project));
-    const result = await spawnSession(deps, requestOf(plan, project, input));
-    keepRegistered(deps, project);
-    return result;
-  });
+  const find = () => resolveAgain(deps, plan.found, plan.configured);
+  for (let tries = 1, found = find(); ; tries++) {
+    try {
+      return await spawnSession(deps, requestOf(plan, found, input));
+    } catch (error) {
+      const again = isMoved(error) && tries < MAX_TRIES ? find() : found;
+      if (isSamePlace(again, found)) throw error;
+      found = again;
+    }
+  }
 }
 
-function unregister(deps: Pick<SessionDeps, "store" | "operations">, project: Project): UndoStep {
-  return { what: "project", where: project.id, run: () => unregisterUnused(deps, project) };
+/** Others may register or forget the project between the look and the beginning. */
+function isMoved(error: unknown): boolean {
+  return isAoError(error, "project_exists") || isAoError(error, "project_not_found");
 }
 
-/** Another spawn, which had registered it, may have failed and forgotten it meanwhile. */
-function keepRegistered({ store }: Pick<SessionDeps, "store">, project: Project): void {
-  if (store.project(project.id) === undefined) store.insertProject(project);
+function isSamePlace(one: ResolvedProject, other: ResolvedProject): boolean {
+  return one.stored === other.stored && one.project.id === other.project.id;
 }
 
-function requestOf({ settings, ...plan }: SpawnPlan, project: Project, input: SpawnInput): SpawnRequest {
+function requestOf(
+  { settings, ...plan }: SpawnPlan,
+  { project, stored }: ResolvedProject,
+  input: SpawnInput,
+): SpawnRequest {
   return {
     ...input,
+    registers: stored ? null : project,
     project: { ...project, defaultBranch: settings.defaultBranch.value ?? project.defaultBranch },
     settings: projectSettings(settings),
     kind: plan.kind,

@@ -8,6 +8,14 @@ import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
+import {
+  isFlag,
+  isNullOr,
+  isSessionId,
+  isText,
+  requireShape,
+  type Shape,
+} from "./operations/progress-members.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
 import { destroyWorkspace, removeEndedLaunch } from "./teardown.ts";
 import { adviceOn, describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
@@ -65,14 +73,21 @@ export async function finishKill(
   return outcome;
 }
 
-/** The result of a kill that was carried out before. */
-export function killOutcomeOf({ id, state }: Operation<CompletedState>): KillOutcome {
-  const { refusal = null, ...result } = jsonMembers(state.result) ?? {};
-  if (typeof result["id"] !== "string") {
-    throw new AoError("store_corrupt", `operation ${id} cannot be read (state.result)`, {
-      hint: "ao doctor",
-    });
-  }
+const RESULT_SHAPE: Shape = {
+  id: isSessionId,
+  workspaceFreed: isFlag,
+  alreadyTerminated: isFlag,
+  workspacePath: isNullOr(isText),
+};
+
+/**
+ * The result of a kill that was carried out before.
+ *
+ * @throws AoError store_corrupt when it cannot be read.
+ */
+export function killOutcomeOf(operation: Operation<CompletedState>): KillOutcome {
+  const value = { what: "state.result", json: operation.state.result };
+  const { refusal = null, ...result } = requireShape(operation, value, RESULT_SHAPE);
   return { result: result as unknown as KillResult, refusal: refusal === null ? null : errorOf(refusal) };
 }
 

@@ -2,11 +2,10 @@ import { AoError } from "../domain/errors.ts";
 import { parseProjectId } from "../domain/ids.ts";
 import type { Project } from "../domain/project.ts";
 import type { ConfiguredProject } from "../ports/config.ts";
-import type { SessionRows } from "../ports/session-store.ts";
 import type { PostCreate } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
-import { operationInProgress } from "./operations/operation-errors.ts";
 import { newProject, occupiesProject, type ProjectChoice, projectNotFound } from "./project-draft.ts";
+import { insertProject, refuseUnderWay } from "./project-registration.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 
 /** What the configuration says of a project's sessions. */
@@ -30,7 +29,7 @@ export interface ResolveProjectRequest {
 }
 
 export interface ResolvedProject {
-  /** As it stands, or as `registerProject` would register it now. */
+  /** As it stands, or as a spawn would register it now. */
   readonly project: Project;
   readonly stored: boolean;
   readonly configured: ConfiguredProject | undefined;
@@ -71,39 +70,13 @@ export async function requireProject(
   });
 }
 
-/**
- * Registers a project that was found, unless it is. Its derived id may be another one by now, when another
- * command took it meanwhile.
- *
- * @throws AoError project_exists when the configured id is that of another repository.
- */
-export function registerProject(
+/** A project that was found, as it is or would be registered by now. Writes nothing. */
+export function resolveAgain(
   deps: Pick<ProjectDeps, "store" | "clock">,
-  { project, stored, configured }: ResolvedProject,
+  { project, configured }: ResolvedProject,
   config: readonly ConfiguredProject[],
-): { readonly project: Project; readonly isNew: boolean } {
-  if (stored) return { project, isNew: false };
-  const place = { repositoryPath: project.repositoryPath, configured };
-  return deps.store.transaction(() => {
-    const again = lookUp(deps, { config }, place);
-    if (!again.stored) insert(deps, again.project);
-    return { project: again.project, isNew: !again.stored };
-  });
-}
-
-/** Takes a registration back, unless a session came to use it or is on its way. */
-export function unregisterUnused(
-  { store, operations }: Pick<SessionDeps, "store" | "operations">,
-  { id }: Project,
-): void {
-  store.transaction(() => {
-    const isAwaited = operations.unfinished().operations.some(({ projectId }) => projectId === id);
-    if (!isAwaited && isUnused(store.rows(id))) store.removeProject(id);
-  });
-}
-
-function isUnused({ sessions, unreadable }: SessionRows): boolean {
-  return sessions.length + unreadable.length === 0;
+): ResolvedProject {
+  return lookUp(deps, { config }, { repositoryPath: project.repositoryPath, configured });
 }
 
 /**
@@ -121,7 +94,7 @@ export async function addProject(
   if (repository === undefined) throw new AoError("usage", `${path} is in no git repository`);
   return deps.store.transaction(() => {
     const project = newProject(deps, repository.path, choice);
-    insert(deps, project);
+    insertProject(deps.store, project);
     return project;
   });
 }
@@ -141,6 +114,7 @@ export async function isGone(
  *
  * @throws AoError project_not_found
  * @throws AoError operation_in_progress while a session of it is under way, with who and since when.
+ * @throws AoError store_corrupt while an operation that cannot be read may be one of it.
  * @throws AoError project_in_use while a session of it lives or has a worktree; `details.sessions`.
  */
 export async function removeProject(deps: SessionDeps, name: string): Promise<Project> {
@@ -162,12 +136,6 @@ export async function removeProject(deps: SessionDeps, name: string): Promise<Pr
     store.removeProject(project.id);
     return project;
   });
-}
-
-/** A spawn under way has no row yet. Of an operation that cannot be read it is not known whose it is. */
-function refuseUnderWay({ operations }: Pick<SessionDeps, "operations">, { id }: Project): void {
-  const underWay = operations.unfinished().operations.find(({ projectId }) => projectId === id);
-  if (underWay !== undefined) throw operationInProgress(underWay);
 }
 
 function registered({ store }: Pick<SessionDeps, "store">, name: string): Project {
@@ -237,14 +205,4 @@ function lookUp(
     defaultBranch: configured?.defaultBranch ?? stored.defaultBranch,
   };
   return { project, stored: true, configured };
-}
-
-function insert({ store }: Pick<SessionDeps, "store">, project: Project): void {
-  if (store.insertProject(project)) return;
-  const holder = store.projectOfRepository(project.repositoryPath) ?? store.project(project.id);
-  const what = holder?.repositoryPath === project.repositoryPath ? project.repositoryPath : project.id;
-  throw new AoError("project_exists", `${what} is registered already, as ${holder?.id}`, {
-    hint: "ao project list",
-    details: { id: holder?.id ?? null, repositoryPath: holder?.repositoryPath ?? null },
-  });
 }

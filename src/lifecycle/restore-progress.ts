@@ -1,8 +1,16 @@
-import { type JsonValue, toJson } from "../domain/canonical-json.ts";
+import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
 import type { LaunchId } from "../domain/ids.ts";
 import type { Operation } from "../domain/operation.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
-import { requireMembers } from "./operations/progress-members.ts";
+import {
+  CREATED_SHAPE,
+  isLaunchId,
+  isNullOr,
+  isText,
+  PLAN_SHAPE,
+  REF_SHAPE,
+  requireShape,
+} from "./operations/progress-members.ts";
 
 /** What the steps of a restore have left behind; there is none before the worktree is planned. */
 export interface RestoreProgress {
@@ -31,6 +39,15 @@ export function restoreProgressJson(progress: RestoreProgress): JsonValue {
  * @throws AoError store_corrupt when it is something else.
  */
 export function parseRestoreProgress(operation: Operation): RestoreProgress | null {
-  if (operation.progress === null) return null;
-  return requireMembers(operation, ["ref"]) as unknown as RestoreProgress;
+  const json = operation.progress;
+  if (json === null) return null;
+  const members = jsonMembers(json);
+  const shape = {
+    ...REF_SHAPE,
+    launchId: isLaunchId,
+    agentSessionId: isNullOr(isText),
+    ...(members?.["plan"] === null ? {} : PLAN_SHAPE),
+    ...(members?.["created"] === null ? {} : CREATED_SHAPE),
+  };
+  return requireShape(operation, { what: "progress", json }, shape) as unknown as RestoreProgress;
 }

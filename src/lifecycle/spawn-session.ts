@@ -7,11 +7,11 @@ import { deriveBranch } from "../domain/names.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { Project } from "../domain/project.ts";
 import { composePrompt } from "../domain/prompt.ts";
-import type { PermissionMode, SessionKind, SessionRecord } from "../domain/session.ts";
+import type { SessionRecord } from "../domain/session.ts";
 import { parseIssueId, parsePrompt, parseTitle } from "../domain/user-text.ts";
 import type { StartedRuntime } from "../ports/runtime.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../ports/workspace.ts";
-import type { OnStep, SessionDeps } from "./deps.ts";
+import type { SessionDeps } from "./deps.ts";
 import {
   checkLaunch,
   type LaunchDraft,
@@ -24,41 +24,17 @@ import { carryOut } from "./operations/carry-out.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
-import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { warningsIn } from "./operations/progress-members.ts";
-import type { ProjectSettings } from "./projects.ts";
+import { requireRegistered, undoRegistration } from "./project-registration.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
-import type { RequestOptions } from "./request-options.ts";
 import { requireSession } from "./session-refs.ts";
 import type { SpawnProgress } from "./spawn-progress.ts";
+import { type SpawnRequest, spawnIntent } from "./spawn-request.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import { startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
-
-export interface SpawnRequest extends RequestOptions {
-  /** A registered project. */
-  readonly project: Project;
-  readonly settings: ProjectSettings;
-  /** Name of an agent adapter. */
-  readonly agent: string;
-  /** The user's own arguments for the agent, after `--`. */
-  readonly agentArgs: readonly string[];
-  readonly issueId: string | null;
-  readonly title: string | null;
-  /** The user's prompt, without the project's rules. */
-  readonly prompt: string | null;
-  /** `null` means: derived from issue and title, or from the session id and then always a new one. */
-  readonly branch: string | null;
-  /** Where a new branch starts; `null` means the default branch. */
-  readonly baseRef: string | null;
-  readonly kind: SessionKind;
-  readonly model: string | null;
-  readonly permissions: PermissionMode;
-  readonly configPath: string | null;
-  readonly onStep?: OnStep;
-}
 
 export interface SpawnResult {
   readonly record: SessionRecord;
@@ -82,20 +58,25 @@ interface Spawn {
  * @throws AoError usage, agent_not_found, agent_unavailable, runtime_unavailable, git_unavailable before any
  *   side effect.
  * @throws AoError request_conflict, operation_in_progress for a request id that was or is used.
+ * @throws AoError project_exists when the project to be registered is no more new, project_not_found when the other
+ *   one is no more registered; nothing was changed.
  * @throws AoError as `Workspace.plan`, `Workspace.create` and `Runtime.create`.
  */
 export async function spawnSession(deps: SessionDeps, request: SpawnRequest): Promise<SpawnResult> {
   refuseBadText(request);
   await recoverOperations(deps);
-  const intent = intentOf(deps, request);
+  const intent = spawnIntent(deps, request);
   const earlier = obstacleTo(deps, intent);
   if (earlier !== null) return earlierSpawn(deps, earlier);
   const draft = await checkSpawn(deps, request);
   const sessionId = idOf(request.project, deps.store.allocateSessionNumber(request.project.prefix));
-  const begun = await beginOnce(deps, { ...intent, sessionId });
+  const begun = await beginOnce(deps, { ...intent, sessionId }, (store) => requireRegistered(store, request));
   if (begun.kind !== "begun") return earlierSpawn(deps, begun);
   const held = begun.operation;
-  return carryOut(deps, held, (undo) => make(deps, { request, held, draft: { ...draft, sessionId }, undo }));
+  return carryOut(deps, held, (undo) => {
+    undo.push(...undoRegistration(deps, held));
+    return make(deps, { request, held, draft: { ...draft, sessionId }, undo });
+  });
 }
 
 /**
@@ -108,22 +89,6 @@ export async function checkSpawn(deps: SessionDeps, request: SpawnRequest): Prom
   const draft = draftLaunch(deps, request);
   await checkLaunch(deps, draft);
   return draft;
-}
-
-function intentOf({ ids }: SessionDeps, request: SpawnRequest): PrepareRequest {
-  const { project, agent, agentArgs, issueId, title, prompt, branch, baseRef, kind, model } = request;
-  return {
-    kind: "spawn",
-    projectId: project.id,
-    sessionId: null,
-    identifyingSessionId: null,
-    subject: request.requestId ?? ids.uuid(),
-    input: {
-      ...{ agent, agentArgs, issueId, title, prompt, branch, baseRef, kind, model },
-      permissions: request.permissions,
-    },
-    progress: null,
-  };
 }
 
 /** The session that the same request made before. */
@@ -140,7 +105,7 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   request.onStep?.("creating worktree");
   const spec = workspaceSpec(deps, request, { draft, held });
   const plan = await deps.workspace.plan(spec);
-  const planned = { ...planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() }) };
+  const planned = planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() });
   await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, toJson(planned)));
   const created = await crossing(deps, "spawn.workspace.create", async () => {
     const making = () => deps.workspace.create(spec, plan);
@@ -249,5 +214,6 @@ function planProgress(
       ...{ runtime: null, process: null, previousAgentSessionIds: [] },
     },
   };
-  return { ref: { projectId, sessionId, repositoryPath, path }, plan, seed, created: null };
+  const registeredAtMs = request.registers?.createdAtMs ?? null;
+  return { ref: { projectId, sessionId, repositoryPath, path }, plan, seed, created: null, registeredAtMs };
 }

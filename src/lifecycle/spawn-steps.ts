@@ -8,7 +8,8 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
-import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
+import { undoRegistration } from "./project-registration.ts";
+import { takeBackLeft } from "./recovery/take-back-left.ts";
 import { parseSpawnProgress, type SpawnProgress, spawnedRecord, spawnPrompt } from "./spawn-progress.ts";
 import type { UndoStep } from "./undo.ts";
 import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
@@ -57,12 +58,15 @@ export async function completeSpawned(
  */
 export async function recoverSpawn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
   const progress = parseSpawnProgress(held);
-  if (progress === null) return failUndone(deps, held, []);
+  const registration = undoRegistration(deps, held);
+  if (progress === null) return takeBackLeft(deps, held, registration);
   const { id, metadata } = progress.seed;
   const row = deps.store.get(id);
   const found = progress.created === null ? undefined : await deps.runtime.find(id, metadata.launchId);
   const started = mayFinish(progress, row) ? startedBy(found) : null;
-  if (started === null) return takeBackLeft(deps, held, stepsLeft(deps, { progress, row, found }));
+  if (started === null) {
+    return takeBackLeft(deps, held, [...registration, ...stepsLeft(deps, { progress, row, found })]);
+  }
   await seedSpawned(deps, held, { progress, started });
   await completeSpawned(deps, held, { progress, started });
 }

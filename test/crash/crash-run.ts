@@ -22,8 +22,8 @@ interface Killed {
  * Runs a command that is killed at its boundary of that number, if it comes so far; from 1. Its clock is
  * `aheadMs` ahead.
  */
-async function runKilled(
-  { ao, repository }: Place,
+export async function runKilled(
+  { ao, repository }: Pick<Place, "ao" | "repository">,
   argv: readonly string[],
   { at, aheadMs = 0 }: { readonly at: number; readonly aheadMs?: number | undefined },
 ): Promise<Killed> {

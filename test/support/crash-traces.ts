@@ -11,6 +11,8 @@ import { type Ao, git } from "./ao.ts";
 export interface Everything {
   readonly rows: readonly SessionRecord[];
   readonly unfinished: readonly Operation[];
+  /** Ids of the registered projects. */
+  readonly projects: readonly string[];
   readonly lastSequence: number;
   /** Of tmux, each with whether its agent is dead. */
   readonly sessions: readonly string[];
@@ -38,6 +40,7 @@ function everythingIn(ao: Ao, repository: string): Everything {
     return {
       rows,
       unfinished: operations,
+      projects: store.sessions.projects().map(({ id }) => id),
       lastSequence: store.changes.last(),
       sessions: panes.split("\n").filter(Boolean).sort(),
       worktrees: worktrees
@@ -127,6 +130,8 @@ export function expectSound(ao: Ao, repository: string): Everything {
   const paths = standing.map(({ metadata }) => metadata.workspacePath).sort();
   const branches = all.rows.map(({ metadata }) => `refs/heads/${metadata.branch}`);
   expect(all.unfinished).toEqual([]);
+  const used = new Set<string>(all.rows.map(({ projectId }) => projectId));
+  expect(all.projects.filter((id) => !used.has(id))).toEqual([]);
   expect(all.sessions).toEqual(live.map(({ id }) => `${id} 0`).sort());
   expect(all.worktrees).toEqual(paths);
   expect(all.folders).toEqual(paths);

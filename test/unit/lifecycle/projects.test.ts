@@ -3,11 +3,9 @@ import { AoError } from "../../../src/domain/errors.ts";
 import {
   addProject,
   listProjects,
-  registerProject,
   removeProject,
   requireProject,
   resolveProject,
-  unregisterUnused,
 } from "../../../src/lifecycle/projects.ts";
 import { spawnSession } from "../../../src/lifecycle/spawn-session.ts";
 import type { ConfiguredProject } from "../../../src/ports/config.ts";
@@ -47,11 +45,6 @@ function resolve(world: World, overrides: Partial<Request> = {}) {
   return resolveProject(world.deps, requestOf(overrides));
 }
 
-async function register(world: World, overrides: Partial<Request>) {
-  const request = requestOf(overrides);
-  return registerProject(world.deps, await requireProject(world.deps, request), request.config);
-}
-
 describe("the project of a command", () => {
   test("is the one of the flag", async () => {
     const world = aWorldWithShop({ AO_PROJECT_ID: "nobody" });
@@ -83,40 +76,6 @@ describe("the project of a command", () => {
       },
     });
     expect(listProjects(world.deps)).toHaveLength(1);
-  });
-
-  test("is registered when a command needs it, once", async () => {
-    const world = aWorldWithShop();
-    const request = { cwd: "/repo/web-shop" };
-    const both = await Promise.all([register(world, request), register(world, request)]);
-    const project = world.deps.store.project(projectId("web-shop"));
-    expect(both).toEqual([
-      { project, isNew: true },
-      { project, isNew: false },
-    ]);
-    expect(listProjects(world.deps)).toHaveLength(2);
-  });
-
-  test.each<[string, Parameters<typeof aProject>[0], string]>([
-    [
-      "finds the one that another command registered meanwhile",
-      { id: "shop", repositoryPath: "/repo/web-shop" },
-      "shop",
-    ],
-    ["takes the next id when another command took it meanwhile", { id: "web-shop" }, "web-shop-2"],
-  ])("%s", async (_name, overrides, expected) => {
-    const world = aWorldWithShop();
-    const store: World["deps"]["store"] = {
-      ...world.deps.store,
-      transaction(work) {
-        world.deps.store.insertProject(aProject(overrides));
-        return world.deps.store.transaction(work);
-      },
-    };
-    const found = await requireProject(world.deps, requestOf({ cwd: "/repo/web-shop" }));
-    const { project } = registerProject({ ...world.deps, store }, found, []);
-    expect(project.id).toBe(expected);
-    expect(store.projectOfRepository("/repo/web-shop")?.id).toBe(expected);
   });
 
   test("gets another id when the folder's name is that of another project", async () => {
@@ -165,8 +124,8 @@ describe("a configured project", () => {
     ["by the working directory", { cwd: "/repo/web-shop" }],
   ])("is found %s, with what the configuration says", async (_name, request) => {
     const world = aWorldWithShop();
-    expect(await register(world, { ...request, config })).toMatchObject({
-      isNew: true,
+    expect(await resolve(world, { ...request, config })).toMatchObject({
+      stored: false,
       project: {
         id: "web",
         name: "Web",
@@ -175,7 +134,7 @@ describe("a configured project", () => {
         repositoryPath: "/repo/web-shop",
       },
     });
-    expect(listProjects(world.deps).map(({ id }) => id)).toEqual(["app", "web"]);
+    expect(listProjects(world.deps).map(({ id }) => id)).toEqual(["app"]);
   });
 
   test("derives what the configuration leaves open", async () => {
@@ -199,14 +158,6 @@ describe("a configured project", () => {
     });
   });
 
-  test("with the id of another repository is refused when it has to be stored", async () => {
-    const world = aWorldWithShop();
-    const taken = [aConfigured({ id: projectId("app") })];
-    await expect(register(world, { flag: "app", config: taken })).rejects.toMatchObject({
-      code: "project_exists",
-    });
-  });
-
   test("keeps its id from a repository that would derive the same", async () => {
     const world = aWorldWithShop();
     const reserving = [aConfigured({ id: projectId("web-shop"), path: "/repo/else" })];
@@ -219,7 +170,7 @@ describe("a project named by the file in its repository", () => {
   const config = [aConfigured({ id: null, name: null, prefix: "w", defaultBranch: null })];
 
   test("has an id and a name from its folder, and the prefix of the file", async () => {
-    expect((await register(aWorldWithShop(), { cwd: "/repo/web-shop", config })).project).toMatchObject({
+    expect((await resolve(aWorldWithShop(), { cwd: "/repo/web-shop", config }))?.project).toMatchObject({
       id: "web-shop",
       name: "web-shop",
       prefix: "w",
@@ -238,17 +189,6 @@ describe("a project named by the file in its repository", () => {
       code: "project_not_found",
       details: { known: ["app"] },
     });
-  });
-});
-
-describe("taking a registration back", () => {
-  test("forgets a project without sessions, and keeps one that has some", async () => {
-    const world = aWorldWithShop();
-    unregisterUnused(world.deps, (await register(world, { cwd: "/repo/web-shop" })).project);
-    expect(listProjects(world.deps)).toEqual([world.project]);
-    world.deps.store.insert(aKilledSession());
-    unregisterUnused(world.deps, world.project);
-    expect(listProjects(world.deps)).toEqual([world.project]);
   });
 });
 
@@ -318,6 +258,24 @@ describe("removing a project", () => {
       details: { kind: "spawn", holder: { command: expect.any(String) } },
     });
     expect(listProjects(world.deps)).toHaveLength(1);
+  });
+
+  test.each<[string, string | null, string]>([
+    ["of nobody knows whom", null, "store_corrupt"],
+    ["of a session that has no row", "app-7", "store_corrupt"],
+    ["of a session of another project", "web-1", "removed"],
+  ])("beside an operation %s that cannot be read: %s", async (_whose, of, outcome) => {
+    const { deps } = aWorld();
+    deps.store.insert(aKilledSession({ id: "web-1", projectId: "web", metadata: { workspaceFreedAtMs: 1 } }));
+    const unreadable = [{ id: "damaged", sessionId: of, flaw: "state" }];
+    const unfinished = () => ({ ...deps.operations.unfinished(), unreadable });
+    const removal = removeProject({ ...deps, operations: { ...deps.operations, unfinished } }, "app");
+    const told = await removal.then(
+      () => "removed",
+      (error) => error.code,
+    );
+    expect(told).toBe(outcome);
+    expect(listProjects(deps)).toHaveLength(outcome === "removed" ? 0 : 1);
   });
 
   test("whose repository is gone waits for no worktree, which could not be freed any more", async () => {
