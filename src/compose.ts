@@ -13,7 +13,6 @@ import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts
 import { faultSeams } from "./adapters/faults/fault-seams.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
 import type { FileLocksOptions } from "./adapters/locks/file-locks.ts";
-import { noCheckpoints } from "./adapters/memory/checkpoints.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
