@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Ao } from "../src/compose.ts";
+import { dataLayout } from "../src/domain/data-layout.ts";
 import { AoError, errorMessage } from "../src/domain/errors.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import { refuseUnknownAgents } from "./agent-problems.ts";
@@ -98,6 +99,16 @@ async function storeCheck(invocation: Invocation): Promise<Check> {
   return { name, status: "fail", detail, fix };
 }
 
+/** Hook events that nobody will ever apply. */
+async function inboxCheck({ deps }: Ao): Promise<Check> {
+  const name = "inbox";
+  const [waiting, aside] = await Promise.all([deps.inbox.pending(), deps.inbox.countAside()]);
+  if (aside === 0) return pass(name, `${waiting.length} hook events wait, none lies aside`);
+  const folder = `${dataLayout(deps.dataDir).inbox}/aside`;
+  const detail = `${aside} hook events that no session takes lie aside in ${folder}`;
+  return { name, status: "warn", detail, fix: "look at them; reconcile removes them after 14 days" };
+}
+
 function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);
@@ -171,6 +182,7 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("store", () => storeCheck(invocation)),
     await attempt("projects", async () => projectsCheck(await invocation.open("reading"))),
     await attempt("operations", async () => operationsCheck(await invocation.open("reading"))),
+    await attempt("inbox", async () => inboxCheck(await invocation.open("reading"))),
     await attempt("tmux socket", () => socketCheck(invocation)),
     await attempt("orphans", async () => orphansCheck(await invocation.open("reading"))),
     await attempt("configuration", () => configCheck(ao)),

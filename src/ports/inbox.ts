@@ -31,6 +31,12 @@ export interface Inbox {
    */
   tidy(nowMs: number): Promise<number>;
   /**
+   * How many lie aside. A pure read.
+   *
+   * @throws AoError data_dir_unusable when the inbox is there and cannot be read.
+   */
+  countAside(): Promise<number>;
+  /**
    * Leaves one event for a later read.
    *
    * @throws AoError usage when it could not be read back: a malformed name, a body over 8 MiB.

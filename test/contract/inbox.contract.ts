@@ -109,6 +109,7 @@ export function inboxContract(name: string, open: () => Inbox): void {
       await inbox.setAside(ids);
       await inbox.setAside(ids);
       expect(bodiesOf(await inbox.pending())).toEqual(["kept"]);
+      expect(await inbox.countAside()).toBe(1);
       expect(await inbox.tidy(Date.now())).toBe(1);
       expect(await inbox.tidy(Date.now())).toBe(1);
       expect(bodiesOf(await inbox.pending())).toEqual(["kept"]);
@@ -116,6 +117,7 @@ export function inboxContract(name: string, open: () => Inbox): void {
 
     test("a tidy of an inbox that holds only events changes nothing", async () => {
       const inbox = open();
+      expect(await inbox.countAside()).toBe(0);
       expect(await inbox.tidy(Date.now())).toBe(0);
       await inbox.put(anEvent());
       expect(await inbox.tidy(Date.now())).toBe(0);

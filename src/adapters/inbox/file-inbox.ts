@@ -36,12 +36,20 @@ function eventNames(): () => string {
   };
 }
 
+function reading<Result>(dir: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw unusable(dir, "read", error);
+  }
+}
+
 function pending(dir: string): readonly HookEvent[] {
   try {
     return readInbox(join(dir, "new")).events;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
-    throw unusable(dir, "read", error);
+    throw error;
   }
 }
 
@@ -107,7 +115,8 @@ function put(dir: string, name: string, bytes: Buffer): void {
 export function fileInbox({ dir }: FileInboxOptions): Inbox {
   const nextName = eventNames();
   return {
-    pending: async () => pending(dir),
+    pending: async () => reading(dir, () => pending(dir)),
+    countAside: async () => reading(dir, () => namesIn(join(dir, "aside")).length),
     remove: async (ids) =>
       changing(dir, () => {
         for (const id of ids) removeFile(join(dir, "new"), id);

@@ -25,8 +25,8 @@ function readOpen(fd: number, id: string): HookEvent | undefined {
   return content && { ...content, id, atMs: content.atMs ?? Math.floor(stats.mtimeMs) };
 }
 
-/** What an entry that cannot be opened as a file gives: a link, a socket. */
-const NO_FILE: readonly unknown[] = ["ELOOP", "ENXIO"];
+/** What an entry that will never be opened as a file gives: a link, a socket, a file of another user. */
+const NO_FILE: readonly unknown[] = ["ELOOP", "ENXIO", "EACCES", "EPERM"];
 
 /** The event in a file; `unreadable` also when it is gone by now. One bad entry must not hide the others. */
 function readEvent(directory: string, id: string): HookEvent | "malformed" | "unreadable" {
@@ -50,7 +50,7 @@ function byTimeThenId(one: HookEvent, other: HookEvent): number {
 export interface InboxContent {
   /** By time, then by id, which is the file's name. */
   readonly events: readonly HookEvent[];
-  /** Names of entries that are no event; those that could not be read at all are left out. */
+  /** Names of entries that are no event; those that could not be read this time are left out. */
   readonly malformed: readonly string[];
 }
 

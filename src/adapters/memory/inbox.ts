@@ -33,6 +33,7 @@ export function memoryInbox(): Inbox {
       for (const id of ids) if (events.delete(id)) aside.add(id);
     },
     tidy: async () => aside.size,
+    countAside: async () => aside.size,
     put: async (event) => {
       if (!isWellFormed(event)) {
         throw new AoError("usage", `the hook event ${JSON.stringify(event.event)} is malformed or too large`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operationLedger } from "../../../src/lifecycle/operations/ledger.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
+import { anEvent } from "../../contract/inbox.contract.ts";
 import { sessionId } from "../../support/builders.ts";
 import { inProcess } from "../../support/crashing.ts";
 import { eventSchema, reconcileSchema, showSchema } from "../../support/json-schemas.ts";
@@ -198,6 +199,19 @@ describe("doctor", () => {
     expect(await checkOf(world, "operations")).toMatchObject({
       status: "pass",
       detail: "under way: kill of app-1",
+    });
+  });
+
+  test("counts the hook events that nobody will apply, and says where they lie", async () => {
+    const world = aWorld();
+    expect(await checkOf(world, "inbox")).toMatchObject({ status: "pass" });
+    await world.deps.inbox.put(anEvent());
+    const [event] = await world.deps.inbox.pending();
+    await world.deps.inbox.setAside([event?.id ?? ""]);
+    expect(await checkOf(world, "inbox")).toMatchObject({
+      status: "warn",
+      detail: expect.stringMatching(/^1 .*\/data\/inbox\/aside$/),
+      fix: expect.stringContaining("14 days"),
     });
   });
 

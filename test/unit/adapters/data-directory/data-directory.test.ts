@@ -1,25 +1,12 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { dataDirectory } from "../../../../src/adapters/data-directory/data-directory.ts";
 import { gitIn, gitRepository } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { unprivileged } from "../../../support/unprivileged.ts";
 
 const at = (path: string) => dataDirectory({ AO_DATA_DIR: path }, "/");
-
-const NOBODY = 65_534;
-
-/** Does this as a user whom modes bind, as they do not bind root. */
-function unprivileged<Result>(folder: string, work: () => Result): Result {
-  if (process.geteuid?.() !== 0) return work();
-  chownSync(folder, NOBODY, NOBODY);
-  process.seteuid?.(NOBODY);
-  try {
-    return work();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
 
 describe("the data directory", () => {
   test("that cannot be entered does not pass for one without a store", () => {
@@ -29,7 +16,7 @@ describe("the data directory", () => {
     writeFileSync(join(path, "ao.db"), "");
     chmodSync(path, 0o000);
     onTestFinished(() => chmodSync(path, 0o700));
-    const look = () => unprivileged(root, () => at(path).holdsAny([join(path, "ao.db")]));
+    const look = () => unprivileged([root], () => at(path).holdsAny([join(path, "ao.db")]));
     expect(look).toThrow(expect.objectContaining({ code: "data_dir_unusable" }));
   });
 

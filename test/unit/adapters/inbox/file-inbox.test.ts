@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -14,6 +15,7 @@ import { describe, expect, test } from "vitest";
 import { fileInbox } from "../../../../src/adapters/inbox/file-inbox.ts";
 import { anEvent } from "../../../contract/inbox.contract.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { unprivileged } from "../../../support/unprivileged.ts";
 
 const HEAD = "ao-hook 1\nsession app-7\nlaunch l-1\nagent codex\nevent Stop\n";
 
@@ -112,6 +114,17 @@ describe("fileInbox", () => {
     expect(readdirSync(join(dir, "new"))).toEqual(["good"]);
     expect(readdirSync(join(dir, "aside")).sort()).toEqual(["dangling", "empty", "folder", "huge", "pipe"]);
     expect(await inbox.tidy(Date.now())).toBe(5);
+  });
+
+  test("a file that will never be opened is set aside and counted, like what is no event", async () => {
+    const { dir, drop } = aFolder();
+    chmodSync(drop("good", `${HEAD}\nbody`), 0o644);
+    chmodSync(drop("locked", `${HEAD}\nbody`), 0o000);
+    const inbox = fileInbox({ dir });
+    const [root, ready] = [join(dir, ".."), join(dir, "new")];
+    expect(await unprivileged([root, dir, ready], () => inbox.tidy(Date.now()))).toBe(1);
+    expect(readdirSync(ready)).toEqual(["good"]);
+    expect(await inbox.countAside()).toBe(1);
   });
 
   test("a tidy removes drafts after a day and what lies aside after 14, and no younger ones", async () => {
