@@ -91,8 +91,11 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
 async function show(invocation: Invocation, name: string, flags: { readonly stored: boolean }) {
   const ao = await invocation.open("reading");
   const record = await getSession(ao.deps, resolveSessionId(ao.deps, name), flags);
-  const { operations } = ao.deps.operations.ofSession(record.id, MAX_OPERATIONS);
-  const { turns } = await listTurns(ao.deps, record.id, { limit: MAX_TURNS, stored: flags.stored });
+  const { operations, unreadable } = ao.deps.operations.ofSession(record.id, MAX_OPERATIONS);
+  const { turns, unreadable: lost } = await listTurns(ao.deps, record.id, {
+    limit: MAX_TURNS,
+    stored: flags.stored,
+  });
   const session: Shown = {
     ...sessionJson(ao, record),
     killNote: record.metadata.killNote,
@@ -104,6 +107,8 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
   // Goals are not recorded; readers find their key all the same.
   const parts = { goal: null };
   await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
+  for (const { turnId, flaw } of lost) invocation.warn(`turn ${turnId} cannot be read (${flaw})`);
+  for (const { id, flaw } of unreadable) invocation.warn(`operation ${id} cannot be read (${flaw})`);
   return undefined;
 }
 

@@ -47,6 +47,29 @@ describe("turns", () => {
     expect(stderr).toContain("no turns of app-1");
   });
 
+  test.each(["show", "turns"])(
+    "of which one cannot be read are told of by %s, as are operations",
+    async (command) => {
+      const { world, id } = await aWorldWithTurns();
+      const { turns, operations } = world.deps;
+      const deps = {
+        ...world.deps,
+        turns: {
+          ...turns,
+          ofSession: () => ({ turns: [], unreadable: [{ sessionId: id, turnId: "turn-9", flaw: "phase" }] }),
+        },
+        operations: {
+          ...operations,
+          ofSession: () => ({ operations: [], unreadable: [{ id: "op-9", sessionId: id, flaw: "state" }] }),
+        },
+      };
+      const { exitCode, stderr } = await memoryCli({ ...world, deps }, [command, id, "--stored"]);
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain("turn turn-9 cannot be read (phase)");
+      expect(stderr.includes("operation op-9 cannot be read (state)")).toBe(command === "show");
+    },
+  );
+
   test("are part of show", async () => {
     const { world, id } = await aWorldWithTurns();
     const { stdout } = await memoryCli(world, ["show", id, "--json"]);
