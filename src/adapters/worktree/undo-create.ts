@@ -2,7 +2,7 @@ import type { CreatedWorkspace, IsKept, KeptBranch, WorkspaceRef } from "../../p
 import { findLocalBranch, removeBranch } from "./branch-refs.ts";
 import { freeWorktree } from "./free-worktree.ts";
 import type { Context } from "./place.ts";
-import { openRepository, type Repository } from "./repository.ts";
+import { type Repository, readRepository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 
 /** As `Workspace.undoCreate` says. Idempotent; the branch that was checked out is known the first time only. */
@@ -15,7 +15,9 @@ export async function undoCreate(
   const { branch, branchCreated, baseCommit } = created;
   const branches = new Set([branch]);
   await freeWorktree(context, ref, { onBranch: (last) => void branches.add(last), isKept });
-  const repository = await openRepository(git, ref.repositoryPath);
+  const repository = await readRepository(git, ref.repositoryPath);
+  // Its branches are gone with it.
+  if (repository === undefined) return [];
   if (branchCreated) await removeBranch(git, repository, branch, baseCommit);
   const kept = await Promise.all([...branches].map((one) => moved(git, repository, { one, baseCommit })));
   return kept.filter((one) => one !== undefined);
