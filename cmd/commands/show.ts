@@ -1,6 +1,9 @@
 import type { Command } from "commander";
+import { type FactsJson, factSources } from "../../src/domain/fact-sources.ts";
+import type { Operation } from "../../src/domain/operation.ts";
 import { type OperationJson, toOperationJson } from "../../src/domain/operation-json.ts";
 import { printable } from "../../src/domain/printable.ts";
+import type { SessionRecord } from "../../src/domain/session.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
 import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
 import { getSession } from "../../src/lifecycle/list-sessions.ts";
@@ -28,6 +31,8 @@ interface Shown extends SessionJson {
   readonly operations: readonly OperationJson[];
   /** What `ao` has recorded of the conversation; `null` when that is nothing. */
   readonly transcript: TranscriptSummaryJson | null;
+  /** What is known, and from where. */
+  readonly facts: FactsJson;
 }
 
 const MAX_OPERATIONS = 20;
@@ -48,6 +53,18 @@ function transcriptText({ transcript }: Shown): string | null {
   return `${messages} messages, ${health}${savedAt === null ? "" : `, saved ${savedAt}`}`;
 }
 
+/** When its current launch began, as far as its newest operations tell; else when the session did. */
+function launchedAtMs({ createdAtMs }: SessionRecord, operations: readonly Operation[]): number {
+  const started = operations.find(({ kind }) => kind === "spawn" || kind === "restore");
+  return started?.updatedAtMs ?? createdAtMs;
+}
+
+function activityText({ activity, silentSince }: FactsJson): string | null {
+  if (silentSince !== null) return `no signal since its start, ${silentSince}`;
+  const { state, at, source, confidence } = activity;
+  return state && `${state}, ${at} [${source}${confidence === "low" ? ", low confidence" : ""}]`;
+}
+
 function exitText({ runtime }: SessionJson): string | null {
   if (!runtime?.exit) return null;
   const { status, signal, at } = runtime.exit;
@@ -55,10 +72,10 @@ function exitText({ runtime }: SessionJson): string | null {
 }
 
 function linesOf(session: Shown, invocation: Invocation): readonly string[] {
-  const { lifecycle } = session;
+  const { lifecycle, facts } = session;
   const reason = lifecycle.session.reason === null ? "" : ` (${lifecycle.session.reason})`;
   const fields: readonly (readonly [string, string | null])[] = [
-    ["status", `${session.status}${reason}`],
+    ["status", `${session.status}${reason} [${facts.session.source}]`],
     ["project", session.projectId],
     ["kind", session.kind],
     ["title", session.title],
@@ -69,9 +86,9 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["branch", session.branch],
     ["from", session.baseRef],
     ["worktree", session.workspacePath],
-    ["runtime", `${lifecycle.runtime.state} (${lifecycle.runtime.reason})`],
+    ["runtime", `${lifecycle.runtime.state} (${lifecycle.runtime.reason}) [${facts.runtime.source}]`],
     ["exit", exitText(session)],
-    ["activity", session.activity && `${session.activity}, ${session.lastActivityAt}`],
+    ["activity", activityText(facts)],
     ["pull request", session.pr],
     ["transcript", transcriptText(session)],
     ["created", session.createdAt],
@@ -103,6 +120,10 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
     turns: turns.map(toTurnJson),
     operations: operations.map(toOperationJson),
     transcript: await summarizeTranscript(ao.deps, record),
+    facts: factSources(record.lifecycle, {
+      nowMs: ao.deps.clock.nowMs(),
+      launchedAtMs: launchedAtMs(record, operations),
+    }),
   };
   // Goals are not recorded; readers find their key all the same.
   const parts = { goal: null };

@@ -121,6 +121,19 @@ const turnSchema = z.strictObject({
 
 export const turnsSchema = z.strictObject({ data: z.array(turnSchema) });
 
+const factSource = z.enum([...ACTIVITY_SOURCES, "request", "pull_request"]);
+const facts = z.strictObject({
+  session: z.strictObject({ state: z.enum(SESSION_STATES), source: factSource }),
+  runtime: z.strictObject({ state: z.enum(RUNTIME_STATES), source: factSource }),
+  activity: z.strictObject({
+    state: z.enum(ACTIVITY_STATES).nullable(),
+    source: z.enum(ACTIVITY_SOURCES),
+    confidence: z.enum(["high", "low", "none"]),
+    at: time.nullable(),
+  }),
+  silentSince: time.nullable(),
+});
+
 export const showSchema = sessionSchema.extend({
   turns: z.array(turnSchema),
   goal: z.null(),
@@ -133,6 +146,7 @@ export const showSchema = sessionSchema.extend({
       health: z.string(),
     }),
   ),
+  facts,
   killNote: maybe,
   previousAgentSessionIds: z.array(text),
 });
