@@ -68,7 +68,7 @@ export interface Snapshots extends Checkpoints {
   obstacles(workspace: WorkspaceRef): Promise<readonly Unkeepable[]>;
 
   /**
-   * Whether all that `salvage` would keep now is in this salvage, to the last byte.
+   * Whether all that `salvage` would keep now is in this salvage, to the last byte. Nothing at all is in each.
    *
    * @throws AoError as `salvage`, and salvage_not_found.
    */

@@ -13,7 +13,7 @@ import {
   plainCheckpoint,
   takeCheckpoint,
 } from "./checkpoints.ts";
-import { hasState, keepWork, unkeepableIn } from "./keep-work.ts";
+import { hasRecord, hasState, keepWork, unkeepableIn } from "./keep-work.ts";
 import { type Plumbing, plumbingAt } from "./plumbing.ts";
 import { putBack } from "./put-back.ts";
 import { readSettings } from "./repository-settings.ts";
@@ -52,7 +52,8 @@ function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing> {
     async holds({ workspace, ref }) {
       const kept = await findSalvage(await repositoryAt(context, workspace.repositoryPath), ref);
       const work = await workAt(context, workspace);
-      return work === undefined || hasState(work.keeping, work.chosen, kept);
+      if (work === undefined) return true;
+      return work.isRecord ? hasRecord(work.keeping, kept) : hasState(work.keeping, work.chosen, kept);
     },
 
     async putBack({ workspace, ref }) {

@@ -18,9 +18,11 @@ import { lostTips } from "./lost-tips.ts";
 import { type NamedObjects, namedObjects } from "./named-objects.ts";
 import type { Looking, Observation, Observed, WorktreeState } from "./observe.ts";
 import type { Plumbing } from "./plumbing.ts";
+import { isSamePosition } from "./put-head.ts";
 import { refuseUnkeepable } from "./refuse-unkeepable.ts";
 import { salvageMessage } from "./salvage-message.ts";
-import { salvagesOf } from "./salvage-refs.ts";
+import { type FoundSalvage, salvagesOf } from "./salvage-refs.ts";
+import { readSavedState } from "./saved-state.ts";
 import { type StoredTrees, storeTree } from "./store-tree.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { verifyCommit } from "./verify-objects.ts";
@@ -84,6 +86,29 @@ export async function hasState(
 ): Promise<boolean> {
   const stored = await storeState(keeping, chosen);
   return stored.trees.all === tree && stored.parents.every((parent) => parents.includes(parent));
+}
+
+/**
+ * Whether what git still has of a worktree whose folder is gone is all in a salvage. Of the files nothing is left to
+ * compare.
+ */
+export async function hasRecord(
+  keeping: KeepingWork,
+  kept: Pick<FoundSalvage, "commit" | "parents">,
+): Promise<boolean> {
+  const { plumbing } = keeping;
+  const saved = await readSavedState(plumbing, kept.commit);
+  return withTempFolder(plumbing.gitDir, async (folder) => {
+    const { state } = await keeping.observe({ ignoredPaths: [], folder });
+    const { git, index } = state;
+    const parents = await parentsOf(plumbing, state, await namedObjects(plumbing, git));
+    return (
+      index.canonical.equals(saved.index) &&
+      isSamePosition(git.head, saved.head) &&
+      [...git.files].every(([path, content]) => saved.git.get(path)?.equals(content) === true) &&
+      parents.every((parent) => kept.parents.includes(parent))
+    );
+  });
 }
 
 /**

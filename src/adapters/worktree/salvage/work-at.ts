@@ -23,6 +23,8 @@ export interface SnapshotContext extends Context {
 export interface WorkAt {
   readonly keeping: KeepingWork;
   readonly chosen: ChosenWork;
+  /** Its folder is gone, and only git still knows of it. */
+  readonly isRecord: boolean;
 }
 
 const NOTHING: ChosenWork = { paths: [], unkeepable: [] };
@@ -88,7 +90,11 @@ async function treeAt(
   const keeping = await keepingOf(context, repository, { ...tree.owned, root: tree.root });
   const submodules = tree.where.kind === "directory";
   const chosen = await chooseWork(context, { ...tree, submodules });
-  return { chosen, keeping: { ...keeping, observe: (observation) => observe(keeping, observation) } };
+  return {
+    chosen,
+    isRecord: false,
+    keeping: { ...keeping, observe: (observation) => observe(keeping, observation) },
+  };
 }
 
 async function recordAt(
@@ -98,7 +104,7 @@ async function recordAt(
 ): Promise<WorkAt> {
   const keeping = await keepingOf(context, repository, { record, root: tmpdir() });
   const work = { ...keeping, observe: ({ folder }: { folder: string }) => observeRecord(keeping, folder) };
-  return { keeping: work, chosen: NOTHING };
+  return { keeping: work, chosen: NOTHING, isRecord: true };
 }
 
 async function keepingOf(

@@ -349,6 +349,19 @@ describe("the snapshots of a workspace", () => {
     expect(kept(await salvage()).ref).toBe("refs/ao/salvage/app-1/2");
   });
 
+  test("are told of one whose folder is gone, by what git still has of it", async () => {
+    const { snapshots, spec, path, salvage } = await snapshotsWorld();
+    writeIn(path, "staged.txt", "staged\n");
+    gitIn(path, "add", ".");
+    writeIn(path, "notes.txt", "mine\n");
+    const { ref } = kept(await salvage());
+    const gitDir = gitDirOf(path);
+    rmSync(path, { recursive: true });
+    expect(await snapshots.holds({ workspace: spec, ref })).toBe(true);
+    gitIn(spec.repositoryPath, `--git-dir=${gitDir}`, "rm", "-q", "--cached", "staged.txt");
+    expect(await snapshots.holds({ workspace: spec, ref })).toBe(false);
+  });
+
   test.each(["another session's", "a stranger's"])("do not touch a folder that is %s", async (whose) => {
     const { snapshots, spec, path, workspace } = await snapshotsWorld();
     const other = { ...spec, sessionId: "app-2" as typeof SESSION };
