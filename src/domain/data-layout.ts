@@ -22,6 +22,8 @@ export interface DataLayout {
   /** Conversations as `ao` itself keeps them, a folder for each project. */
   readonly transcripts: string;
   transcriptFolder(projectId: string): string;
+  /** One file for each session whose transcript could not be saved, by its id; it says why. */
+  readonly unsavedTranscripts: string;
   /** Transcripts that were pruned, until their time of grace is over. */
   readonly prunedTranscripts: string;
 }
@@ -41,6 +43,7 @@ export function dataLayout(dataDir: string): DataLayout {
     embeddedConversations: `${root}/embedded`,
     transcripts: `${root}/transcripts`,
     transcriptFolder: (projectId) => `${root}/transcripts/${projectId}`,
+    unsavedTranscripts: `${root}/unsaved`,
     prunedTranscripts: `${root}/trash/transcripts`,
   };
 }

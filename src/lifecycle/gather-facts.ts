@@ -8,7 +8,9 @@ import { runtimeTarget } from "./session-refs.ts";
 
 export type ObserveDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "inbox" | "agents">;
 /** What saving what was observed needs: turns and messages are part of it. */
-export type SaveDeps = ObserveDeps & Pick<SessionDeps, "turns" | "messages" | "operations" | "checkpoints">;
+export type SaveDeps = ObserveDeps &
+  Pick<SessionDeps, "turns" | "messages" | "operations" | "checkpoints"> &
+  Pick<SessionDeps, "transcripts" | "locks" | "files" | "dataDir" | "boundary">;
 
 /** What the world says of some sessions, next to what is stored. */
 export interface Facts {

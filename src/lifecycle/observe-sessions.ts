@@ -16,6 +16,8 @@ import {
 } from "./gather-facts.ts";
 import { type Change, type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
 import { hasRow } from "./session-refs.ts";
+import { type FeedOptions, feedTranscripts, tells } from "./transcripts/feed-transcripts.ts";
+import type { Unsaved } from "./transcripts/unsaved.ts";
 import { keepCheckpoints } from "./turns/keep-checkpoints.ts";
 import { recordTurns } from "./turns/record-turns.ts";
 import { settleEnded } from "./turns/settle-ended.ts";
@@ -32,6 +34,8 @@ export interface ObserveResult {
   readonly unreadable: readonly UnreadableSession[];
   /** Why a look failed, each cause once; empty when all could be seen. */
   readonly lookFailures: readonly string[];
+  /** Those of them whose transcript could not be saved; what was said waits in the inbox. */
+  readonly unsaved: readonly Unsaved[];
 }
 
 /**
@@ -51,17 +55,22 @@ interface Saved extends Change {
 }
 
 /**
- * Saves what was gathered, all of one session in one write with its turns and messages, then removes the events that are of no more use and
- * sets aside those that nobody will apply. Saving the same events twice changes nothing.
+ * Saves what was gathered: what was said to the transcripts, then all of one session in one write with its turns
+ * and messages. Then removes the events that are of no more use and sets aside those that nobody will apply; those
+ * whose words could not be saved stay. Saving the same events twice changes nothing.
  */
 export async function saveFacts(
   deps: SaveDeps,
   facts: Facts,
-): Promise<Pick<ObserveResult, "sessions" | "changed">> {
+  options: FeedOptions = {},
+): Promise<Pick<ObserveResult, "sessions" | "changed" | "unsaved">> {
   const manager = lifecycleManager(deps);
+  const unsaved = await feedTranscripts(deps, facts, options);
+  const waiting = waitingEvents(deps, facts, unsaved);
+  const isOver = (eventId: string) => !waiting.has(eventId);
   const saved = facts.records.map((record) => saveRecord(deps, facts, { record, manager }));
-  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(facts, record)));
-  const late = facts.records.flatMap((record) => lateEvents(facts, record));
+  await deps.inbox.remove(facts.records.flatMap((record) => spentEvents(facts, record)).filter(isOver));
+  const late = facts.records.flatMap((record) => lateEvents(facts, record)).filter(isOver);
   await deps.inbox.setAside([...late, ...strayEvents(deps, facts)]);
   const now = saved.map(({ record }) => record);
   for (const { record, turns } of [...saved, ...settleEnded(deps, now)]) {
@@ -70,7 +79,18 @@ export async function saveFacts(
   return {
     sessions: now,
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
+    unsaved,
   };
+}
+
+/** The events of sessions whose transcript could not be saved, as far as they say something for it. */
+function waitingEvents(
+  { agents }: SaveDeps,
+  { events }: Facts,
+  unsaved: readonly Unsaved[],
+): ReadonlySet<string> {
+  const ofThem = unsaved.flatMap(({ id }) => events.get(id) ?? []);
+  return new Set(ofThem.filter((event) => tells(agents, event)).map(({ id }) => id));
 }
 
 function saveRecord(

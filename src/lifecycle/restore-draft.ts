@@ -28,7 +28,7 @@ export interface RestoreChoice {
 export async function observeEnded(deps: SessionDeps, id: SessionId): Promise<SessionRecord> {
   const facts = await gatherFacts(deps, { load: () => [requireSession(deps, id)], lookAt: () => true });
   requireSight(lookFailures(facts));
-  await saveFacts(deps, facts);
+  await saveFacts(deps, facts, { areLast: true });
   const record = requireSession(deps, id);
   const mayRun = mayStillRun(facts.seen.get(id));
   if (isTerminal(record.lifecycle) && !mayRun) return record;

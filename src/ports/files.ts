@@ -11,6 +11,8 @@ export interface Files {
   read(path: string): Promise<string | undefined>;
   /** Whether anything is at `path`, a dangling link included. */
   exists(path: string): Promise<boolean>;
+  /** The names in a folder, in any order; none when there is no such folder. */
+  names(folder: string): Promise<readonly string[]>;
   /** Removes a folder of `ao`'s own with all it holds, never through a link. Idempotent. */
   removeTree(path: string): Promise<void>;
   /** Removes a folder when nothing is in it; whatever else is there stays. Idempotent. */

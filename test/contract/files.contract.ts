@@ -54,6 +54,13 @@ export function filesContract(name: string, open: () => FilesUnderTest): void {
       expect(await files.read(`${root}/folder/a`)).toBe("kept");
     });
 
+    test("a folder has the names of its files and folders, a missing one none", async () => {
+      const { files, root } = open();
+      for (const path of ["t/a", "t/b/c", "t/b/d", "t2/a"]) await files.write(`${root}/${path}`, path);
+      expect([...(await files.names(`${root}/t`))].sort()).toEqual(["a", "b"]);
+      expect(await files.names(`${root}/missing`)).toEqual([]);
+    });
+
     test("a removed tree is gone with all it held, and its neighbours stay", async () => {
       const { files, root } = open();
       for (const path of ["t/a", "t/b/c", "t2/a"]) await files.write(`${root}/${path}`, path);

@@ -220,6 +220,7 @@ function loggedFiles(files: MemoryFiles, pass: Pass, isElsewhere: (path: string)
   return {
     read: files.read,
     removeEmptyFolder: files.removeEmptyFolder,
+    names: files.names,
     exists: async (path) => isElsewhere(path) || (await files.exists(path)),
     async write(path, content) {
       pass("files.write", path);

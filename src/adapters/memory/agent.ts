@@ -2,6 +2,7 @@ import type { CancelAnswer } from "../../domain/cancel-answer.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { ACTIVITY_STATES, type ActivityState } from "../../domain/lifecycle.ts";
+import type { ConversationEntry } from "../../domain/transcript/conversation-entry.ts";
 import type { TurnSignal } from "../../domain/turn-signal.ts";
 import type { Agent, AgentCapabilities, AgentSignal, LaunchPlan, LaunchRequest } from "../../ports/agent.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
@@ -14,6 +15,8 @@ export interface MemoryAgent extends Agent {
   /** Makes the agent know a conversation, as if it had been held. */
   addConversation(agentSessionId: string): void;
   removeConversation(agentSessionId: string): void;
+  /** What its own log holds of a conversation from now on; `null` when it cannot be read, as at first. */
+  setLog(agentSessionId: string, entries: readonly ConversationEntry[] | null): void;
   /** What it answers when it is told to stop a turn, one after the other, the last one for ever; at first it confirms. */
   answerCancels(...answers: readonly [CancelAnswer, ...CancelAnswer[]]): void;
   /** The turns that it was told to stop, in order. */
@@ -57,12 +60,37 @@ const TURN_EVENTS: Readonly<Partial<Record<string, Told>>> = {
   interrupt: () => ({ activity: "idle", turn: { kind: "interrupted" } }),
 };
 
+/** The body of a `said` event, as `said` makes it. */
+interface Said {
+  readonly agentSessionId: string;
+  readonly entry: ConversationEntry;
+  readonly turn: TurnSignal | null;
+}
+
+/** The body of the event `said`, which tells of the conversation, and of a turn where the entry begins or ends one. */
+export function said(agentSessionId: string, entry: ConversationEntry): string {
+  const { edge, text } = entry;
+  const begins: TurnSignal | null = edge === "start" ? { kind: "submitted", text } : null;
+  const turn: TurnSignal | null = edge === "end" ? { kind: "stopped" } : begins;
+  return JSON.stringify({ agentSessionId, entry, turn } satisfies Said);
+}
+
+function saidSignal(body: string): AgentSignal | undefined {
+  try {
+    const { agentSessionId, entry, turn } = JSON.parse(body) as Said;
+    return { activity: null, agentSessionId, submittedText: null, turn, said: [entry] };
+  } catch {
+    return undefined;
+  }
+}
+
 /** An event named after an activity means it; those of `TURN_EVENTS` tell of a turn as well. */
 function interpret(
   { hooks, receipts }: AgentCapabilities,
   { event, body }: HookEvent,
 ): AgentSignal | undefined {
   if (!hooks) return undefined;
+  if (event === "said") return saidSignal(body);
   const activity = ACTIVITY_STATES.find((state) => state === event);
   if (activity !== undefined) return { activity, agentSessionId: null, submittedText: null };
   const told = Object.hasOwn(TURN_EVENTS, event) ? TURN_EVENTS[event]?.(body) : undefined;
@@ -84,6 +112,7 @@ function withoutText(turn: TurnSignal): TurnSignal {
 export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "memory"): MemoryAgent {
   const capabilities = { ...ALL, ...overrides };
   const conversations = new Set<string>();
+  const logs = new Map<string, readonly ConversationEntry[] | null>();
   let presence: ToolCheck = { kind: "ok", version: "1.0.0", path: "/bin/agent" };
   let answers: readonly CancelAnswer[] = [{ kind: "confirmed" }];
   const cancels: CancelTarget[] = [];
@@ -111,5 +140,7 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     },
     addConversation: (agentSessionId) => conversations.add(agentSessionId),
     removeConversation: (agentSessionId) => conversations.delete(agentSessionId),
+    readConversation: async (agentSessionId) => logs.get(agentSessionId) ?? null,
+    setLog: (agentSessionId, entries) => logs.set(agentSessionId, entries),
   };
 }

@@ -26,6 +26,9 @@ export function memoryFiles(initial: Readonly<Record<string, string>> = {}): Mem
     },
     read: async (path) => contents.get(path),
     exists: async (path) => contents.has(path) || below(path).length > 0,
+    names: async (folder) => [
+      ...new Set(below(folder).map((path) => path.slice(folder.length + 1).split("/")[0] ?? "")),
+    ],
     async removeTree(path) {
       for (const file of [path, ...below(path)]) contents.delete(file);
     },

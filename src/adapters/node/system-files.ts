@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstat, open, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { lstat, open, readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { AoError } from "../../domain/errors.ts";
 import type { Files } from "../../ports/files.ts";
@@ -95,6 +95,7 @@ export function systemFiles(): Files {
     },
     read: (path) => ifThere(`read ${path}`, () => readFile(path, "utf8")),
     exists: async (path) => (await ifThere(`look at ${path}`, () => lstat(path))) !== undefined,
+    names: async (folder) => (await ifThere(`read ${folder}`, () => readdir(folder))) ?? [],
     removeTree: (path) => ifThere(`remove ${path}`, () => removeTree(resolve(path))),
     removeEmptyFolder: (path) => ifThere(`remove ${path}`, () => removeEmptyFolder(resolve(path))),
   };

@@ -8,6 +8,7 @@ import { gatherFacts, lookFailures } from "../gather-facts.ts";
 import { liveTarget, requireSight } from "../live-target.ts";
 import { saveFacts } from "../observe-sessions.ts";
 import { requireSession } from "../session-refs.ts";
+import type { FeedOptions } from "../transcripts/feed-transcripts.ts";
 
 /** A session as it was just seen and heard, its agent alive. */
 export interface LiveSession {
@@ -34,9 +35,14 @@ export async function observeLive(deps: SessionDeps, id: SessionId): Promise<Liv
 }
 
 /** Listens without a look, and saves what was heard. */
-export async function hearSession(deps: SessionDeps, id: SessionId): Promise<void> {
+export async function hearSession(
+  deps: SessionDeps,
+  id: SessionId,
+  options: FeedOptions = {},
+): Promise<void> {
   await saveFacts(
     deps,
     await gatherFacts(deps, { load: () => [requireSession(deps, id)], lookAt: () => false }),
+    options,
   );
 }

@@ -57,13 +57,14 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
 
 async function observe(deps: SessionDeps): Promise<Observed> {
   const before = new Map(deps.store.rows().sessions.map((record) => [record.id, record]));
-  const { sessions, unreadable, lookFailures } = await observeSessions(deps);
+  const { sessions, unreadable, lookFailures, unsaved } = await observeSessions(deps);
   return {
     observed: sessions.filter(({ id }) => isLive(before.get(id))).length,
     transitions: sessions.flatMap((record) => transitionOf(before.get(record.id), record) ?? []),
     errors: [
       ...lookFailures.map((message) => errorOf("runtime", "runtime_unavailable", message)),
       ...unreadable.map((row) => errorOf(`session ${row.id}`, "store_corrupt", describeUnreadable(row))),
+      ...unsaved.map(({ id, cause }) => errorOf(`transcript ${id}`, "data_dir_unusable", cause)),
     ],
   };
 }

@@ -7,5 +7,5 @@ import { hearSession } from "../messages/observe-target.ts";
  * in any case: what cannot be read now is left to the next who looks.
  */
 export async function recordLastWords(deps: SessionDeps, id: SessionId): Promise<void> {
-  await hearSession(deps, id).catch(() => undefined);
+  await hearSession(deps, id, { areLast: true }).catch(() => undefined);
 }

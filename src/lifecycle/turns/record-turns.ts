@@ -4,7 +4,7 @@ import type { LaunchId, TurnId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { type BookChange, type BookPage, openPage } from "../../domain/turn-book.ts";
+import { type BookChange, type BookPage, openPage, type TurnBook } from "../../domain/turn-book.ts";
 import { afterEvidence, type TurnEvidence } from "../../domain/turn-evidence.ts";
 import type { SessionDeps } from "../deps.ts";
 import type { EventFact, Fact } from "../record-changes.ts";
@@ -33,8 +33,17 @@ export function recordTurns(deps: RecordTurnsDeps, heard: Heard): readonly BookC
   return page.changes;
 }
 
-/** The turns as a write of these facts would leave them. @throws AoError store_corrupt */
-export function foldTurns(deps: RecordTurnsDeps, heard: Heard): BookPage {
+/**
+ * The turns as a write of these facts would leave them.
+ *
+ * @param after gets every new event with the book after it.
+ * @throws AoError store_corrupt
+ */
+export function foldTurns(
+  deps: RecordTurnsDeps,
+  heard: Heard,
+  after?: (fact: EventFact, book: TurnBook) => void,
+): BookPage {
   const { before } = heard;
   const stored = bookContext(deps, before, deps.agents.get(before.metadata.agent));
   const changed = new Map<TurnId, Turn>();
@@ -49,6 +58,7 @@ export function foldTurns(deps: RecordTurnsDeps, heard: Heard): BookPage {
       if (change.kind === "turn") changed.set(change.turn.turnId, change.turn);
     }
     book = page.book;
+    after?.(fact, book);
   }
   return { book, changes };
 }

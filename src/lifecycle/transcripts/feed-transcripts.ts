@@ -1,0 +1,142 @@
+import { errorMessage } from "../../domain/errors.ts";
+import type { HookEvent } from "../../domain/facts.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { ToldEntry } from "../../domain/transcript/merge-conversation.ts";
+import type { Agent } from "../../ports/agent.ts";
+import type { SessionDeps } from "../deps.ts";
+import { factsOf, foldFacts } from "../fold-facts.ts";
+import { eventsOf, type Facts, type SaveDeps } from "../gather-facts.ts";
+import { crossing } from "../operations/crossing.ts";
+import { turnsBegun } from "../turns/turns-begun.ts";
+import { holdsAll, saveConversation } from "./save-conversation.ts";
+import { transcriptRef } from "./transcript-ref.ts";
+import { clearUnsaved, markUnsaved, type Unsaved, unsavedIds } from "./unsaved.ts";
+
+export interface FeedOptions {
+  /** Nothing may come after these facts, so that the agents' own logs are read as well. */
+  readonly areLast?: boolean;
+}
+
+/** Longer than a save takes. */
+const LOCK_WAIT_MS = 5000;
+
+/** What is to be saved of one session. */
+interface News {
+  readonly record: SessionRecord;
+  readonly agent: Agent;
+  readonly readsLog: boolean;
+  readonly isRetry: boolean;
+}
+
+/**
+ * Saves what was said in sessions to their transcripts, each thing once and in order: what hooks told, and from
+ * the agent's own log what they did not, also once a session is over. Only sessions with news are touched.
+ * What fails is remembered, stops no other session, and is tried again at the next save.
+ *
+ * @returns the sessions whose events must wait, and why.
+ */
+export async function feedTranscripts(
+  deps: SaveDeps,
+  facts: Facts,
+  options: FeedOptions = {},
+): Promise<readonly Unsaved[]> {
+  const retried = new Set(await unsavedIds(deps));
+  const unsaved: Unsaved[] = [];
+  for (const record of facts.records) {
+    const news = newsOf(deps, facts, { record, isRetry: retried.has(record.id), ...options });
+    const cause = news === undefined ? null : await feed(deps, facts, news);
+    if (cause !== null) unsaved.push({ id: record.id, cause });
+  }
+  return unsaved;
+}
+
+/** Whether an event says something of its conversation. */
+export function tells(agents: SessionDeps["agents"], event: HookEvent): boolean {
+  return (agents.get(event.agent)?.interpret(event)?.said ?? []).length > 0;
+}
+
+function newsOf(
+  deps: SaveDeps,
+  facts: Facts,
+  { record, isRetry, areLast = false }: FeedOptions & Pick<News, "record" | "isRetry">,
+): News | undefined {
+  const agent = deps.agents.get(record.metadata.agent);
+  if (agent === undefined) return undefined;
+  const keepsLog = agent.readConversation !== undefined;
+  const readsLog = keepsLog && (areLast || isRetry || isEnding(deps, facts, record));
+  const isNews = readsLog || isRetry || eventsOf(facts, record).some((event) => tells(deps.agents, event));
+  return isNews ? { record, agent, readsLog, isRetry } : undefined;
+}
+
+function isEnding(deps: SaveDeps, facts: Facts, record: SessionRecord): boolean {
+  return !isTerminal(record.lifecycle) && isTerminal(foldFacts(deps, facts, record).lifecycle);
+}
+
+/** @returns why it could not be saved; `null` when it was. */
+async function feed(deps: SaveDeps, facts: Facts, news: News): Promise<string | null> {
+  const { id } = news.record;
+  try {
+    await saveNews(deps, facts, news);
+    if (news.isRetry) await clearUnsaved(deps, id);
+    return null;
+  } catch (error) {
+    const cause = errorMessage(error);
+    await markUnsaved(deps, { id, cause });
+    return cause;
+  }
+}
+
+async function saveNews(deps: SaveDeps, facts: Facts, { record, agent, readsLog }: News): Promise<void> {
+  const told = toldByHooks(deps, facts, { record, agent });
+  const conversations = conversationsOf(record);
+  const concerned = new Set([...conversations.slice(-1), ...told.map((one) => one.conversationId)]);
+  const log = () => toldByLog(deps, { record, agent }, concerned);
+  const heard = readsLog ? [...told, ...(await log())] : told;
+  const conversation = { id: record.id, ref: transcriptRef(deps, record), told: heard, conversations, log };
+  // Most logs say nothing that was not heard; events are taken away only after a save.
+  if (told.length === 0 && (await holdsAll(deps, conversation))) return;
+  const save = () => saveConversation(deps, conversation);
+  await crossing(deps, "observe.transcript", () =>
+    deps.locks.withLock(`conversation ${record.id}`, save, { waitMs: LOCK_WAIT_MS }),
+  );
+}
+
+/** Oldest first. */
+function conversationsOf({ metadata }: SessionRecord): readonly string[] {
+  const { previousAgentSessionIds, agentSessionId } = metadata;
+  const earlier = previousAgentSessionIds.filter((id) => id !== agentSessionId);
+  return agentSessionId === null ? earlier : [...earlier, agentSessionId];
+}
+
+type Speaker = Pick<News, "record" | "agent">;
+
+/** Also by events of another launch: what was said was said. */
+function toldByHooks(deps: SaveDeps, facts: Facts, { record, agent }: Speaker): readonly ToldEntry[] {
+  const heard = { before: record, facts: factsOf(deps, facts, record), nowMs: facts.takenAtMs };
+  const turns = turnsBegun(deps, heard);
+  return eventsOf(facts, record)
+    .filter((event) => event.agent === agent.name)
+    .flatMap((event) => {
+      const signal = agent.interpret(event);
+      const conversationId = signal?.agentSessionId ?? record.metadata.agentSessionId;
+      if (conversationId === null) return [];
+      const about = { conversationId, source: "hook", turnId: turns.get(event.id) ?? null } as const;
+      return (signal?.said ?? []).map((entry) => ({ ...about, entry }));
+    });
+}
+
+async function toldByLog(
+  { dataDir }: SaveDeps,
+  { record, agent }: Speaker,
+  conversations: ReadonlySet<string>,
+): Promise<readonly ToldEntry[]> {
+  const { workspacePath } = record.metadata;
+  const told: ToldEntry[] = [];
+  for (const conversationId of conversations) {
+    const entries = (await agent.readConversation?.(conversationId, { dataDir, workspacePath })) ?? [];
+    const about = { conversationId, source: "agent_log", turnId: null } as const;
+    for (const entry of entries) told.push({ ...about, entry });
+  }
+  return told;
+}

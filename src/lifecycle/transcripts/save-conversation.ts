@@ -1,0 +1,126 @@
+import { AoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { TranscriptHead } from "../../domain/transcript/chain.ts";
+import { NO_MESSAGES } from "../../domain/transcript/ledger.ts";
+import { hasGap, mergeConversation, type ToldEntry } from "../../domain/transcript/merge-conversation.ts";
+import type { TranscriptMessage } from "../../domain/transcript/message.ts";
+import type { TranscriptRef } from "../../domain/transcript/names.ts";
+import type { SaveResult, TranscriptReader } from "../../ports/transcript-store.ts";
+import type { SessionDeps } from "../deps.ts";
+import { refusalError } from "./transcript-ref.ts";
+
+/** What is to become part of the transcript of a session. */
+export interface Conversation {
+  readonly id: SessionId;
+  readonly ref: TranscriptRef;
+  /** What hooks told, and the log as far as it was read already. */
+  readonly told: readonly ToldEntry[];
+  /** The conversations of the session, oldest first. */
+  readonly conversations: readonly string[];
+  /** Reads the agent's own log, where what was told leaves something out. */
+  readonly log: () => Promise<readonly ToldEntry[]>;
+}
+
+type Deps = Pick<SessionDeps, "transcripts">;
+
+/** How much of the end of a transcript is looked at before all of it. */
+const WINDOW_MESSAGES = 200;
+
+/** The end of a transcript, or all of it. */
+interface Held {
+  /** `null` when there is none. */
+  readonly head: TranscriptHead | null;
+  readonly messages: readonly TranscriptMessage[];
+  /** All of it is there, and can be read. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Saves what was told of a conversation: each entry once, in order. When this resolves, all of it is durable,
+ * also what another process wrote before. Saving the same again changes nothing.
+ *
+ * @throws AoError why it could not be saved: then nothing of it was, and it may be tried again.
+ */
+export async function saveConversation(deps: Deps, conversation: Conversation): Promise<void> {
+  const end = await readHeld(deps, conversation, WINDOW_MESSAGES);
+  const isMissing = hasGap({ held: end.messages, told: conversation.told });
+  const told = isMissing ? [...conversation.told, ...(await conversation.log())] : conversation.told;
+  const merged = mergeConversation({ ...conversation, told, held: end.messages });
+  if (continues(merged, end.messages)) return append(deps, conversation, end, merged);
+  const all = await readHeld(deps, conversation, Number.POSITIVE_INFINITY);
+  const whole = mergeConversation({ ...conversation, told, held: all.messages });
+  if (continues(whole, all.messages)) return append(deps, conversation, all, whole);
+  return replace(deps, conversation, all, whole);
+}
+
+/** Whether a transcript has all of a conversation already. A pure read. */
+export async function holdsAll(deps: Deps, conversation: Conversation): Promise<boolean> {
+  if (conversation.told.length === 0) return true;
+  const { messages } = await readHeld(deps, conversation, Number.POSITIVE_INFINITY);
+  return mergeConversation({ ...conversation, held: messages }) === messages;
+}
+
+async function readHeld(deps: Deps, { id, ref }: Conversation, limit: number): Promise<Held> {
+  const read = await deps.transcripts.read(ref, (reader) => takeEnd(reader, limit));
+  switch (read.kind) {
+    case "read":
+      return read.result;
+    case "missing":
+      return { head: null, messages: [], isWhole: true };
+    case "refused":
+      throw refusalError(id, read.refusal);
+  }
+}
+
+async function takeEnd(reader: TranscriptReader, limit: number): Promise<Held> {
+  const { head, gaps } = reader;
+  const first = Math.max(0, head.count - limit);
+  const messages: TranscriptMessage[] = [];
+  for await (const { message } of reader.messages(first)) messages.push(message);
+  return { head, messages, isWhole: first === 0 && gaps.length === 0 };
+}
+
+/** Whether all that is held stays as it is, and only something comes after it. */
+function continues(merged: readonly TranscriptMessage[], held: readonly TranscriptMessage[]): boolean {
+  return held.every((message, index) => merged[index] === message);
+}
+
+async function append(
+  deps: Deps,
+  { id, ref }: Conversation,
+  { head, messages: held }: Held,
+  merged: readonly TranscriptMessage[],
+): Promise<void> {
+  const messages = merged.slice(held.length);
+  if (head === null && messages.length === 0) return;
+  // Also without a message: what another process wrote may not be durable yet.
+  requireSaved(id, await deps.transcripts.saveSnapshot(ref, { base: head, messages }));
+}
+
+/** Puts what came late into its place. */
+async function replace(
+  deps: Deps,
+  { id, ref }: Conversation,
+  { head, isWhole }: Held,
+  messages: readonly TranscriptMessage[],
+): Promise<void> {
+  if (!isWhole) throw refusalError(id, { reason: "damaged", path: `${ref.folder}/${ref.name}` });
+  const draft = { base: head, keep: NO_MESSAGES, messages, reason: "late" };
+  requireSaved(id, await deps.transcripts.saveRewrite(ref, draft));
+}
+
+function requireSaved(id: SessionId, result: SaveResult): void {
+  switch (result.kind) {
+    case "saved":
+    case "unchanged":
+      return;
+    case "refused":
+      throw refusalError(id, result.refusal);
+    case "externally_removed":
+      throw new AoError("transcript_not_found", `the files of the transcript of ${id} were removed`, {
+        hint: `ao transcript repair ${id} lets a new one begin`,
+      });
+    case "conflict":
+      throw new AoError("operation_in_progress", `another process wrote the transcript of ${id}`);
+  }
+}
