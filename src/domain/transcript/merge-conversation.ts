@@ -33,7 +33,7 @@ export function placeOf({ conversationId, position }: TranscriptMessage): Place 
  * The transcript after what was told: each entry once, in the order of the conversations and of the entries in
  * them, whatever the order in which it was learnt. What the transcript holds stays as it is, but that a message
  * gets the turn it belongs to once that is known; of an entry told twice, the hook's word comes first. An entry
- * whose text nobody told is left out: nothing is invented.
+ * whose text nobody told is left out: nothing is invented. The same list when it says nothing new.
  */
 export function mergeConversation(facts: MergeFacts): readonly TranscriptMessage[] {
   const { held, told } = facts;
@@ -41,7 +41,9 @@ export function mergeConversation(facts: MergeFacts): readonly TranscriptMessage
   const fresh = newEntries(told, known);
   const turns = new Map(told.flatMap((one) => (one.turnId === null ? [] : [[keyOfTold(one), one.turnId]])));
   if (fresh.length === 0 && turns.size === 0) return held;
-  return withTurns(inOrder(facts, fresh), turns);
+  const merged = withTurns(inOrder(facts, fresh), turns);
+  const isSame = merged.length === held.length && merged.every((message, index) => message === held[index]);
+  return isSame ? held : merged;
 }
 
 /** Whether something between what is held and what was told is missing, or has no text. */
