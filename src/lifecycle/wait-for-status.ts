@@ -3,6 +3,7 @@ import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import { deriveStatus, type Status } from "../domain/status.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { ObserveDeps } from "./gather-facts.ts";
 import { getSession } from "./list-sessions.ts";
 
@@ -12,7 +13,7 @@ const LOOK_EVERY_MS = 200;
 export interface WaitOptions {
   /** Any of them ends the wait. */
   readonly statuses: readonly Status[];
-  /** How long to wait at most, in milliseconds. */
+  /** How long to wait at most, in milliseconds; a look that is under way then is the last. */
   readonly timeoutMs: number;
   /** Ends the wait early. */
   readonly signal: AbortSignal;
@@ -32,24 +33,53 @@ export async function waitForStatus(
   id: SessionId,
   { statuses, timeoutMs, signal }: WaitOptions,
 ): Promise<SessionRecord> {
-  const wanted = statuses.join(" or ");
-  let leftMs = timeoutMs;
-  for (;;) {
-    const record = await getSession(deps, id, { stored: false });
-    const status = deriveStatus(record.lifecycle);
-    if (statuses.includes(status)) return record;
-    const details = { id, status };
-    if (isTerminal(record.lifecycle)) {
-      throw new AoError("not_running", `${id} is ${status} and will not become ${wanted}`, { details });
+  const done = new AbortController();
+  // One sleep over all, which no jump of the clock shortens or prolongs, however long the looks take.
+  const time = startTime(deps.clock, timeoutMs, AbortSignal.any([signal, done.signal]));
+  try {
+    for (;;) {
+      const record = await getSession(deps, id, { stored: false });
+      if (hasCome(record, statuses)) return record;
+      if (signal.aborted) throw interrupted(record);
+      if (time.isOver()) throw timedOut(record, statuses);
+      await time.pause(LOOK_EVERY_MS);
     }
-    if (signal.aborted) throw new AoError("interrupted", `stopped waiting for ${id}`, { details });
-    if (leftMs <= 0) {
-      const message = `${id} is still ${status} and not ${wanted}`;
-      throw new AoError("timeout", message, { hint: `it goes on; see ao show ${id}`, details });
-    }
-    // Counted in sleeps, so that a clock that jumps neither ends the wait nor prolongs it.
-    const pauseMs = Math.min(LOOK_EVERY_MS, leftMs);
-    await deps.clock.sleep(pauseMs, signal);
-    leftMs -= pauseMs;
+  } finally {
+    done.abort();
   }
+}
+
+/** Time that runs out; it ends early when `signal` is aborted. */
+function startTime({ sleep }: Clock, timeoutMs: number, signal: AbortSignal) {
+  let isOver = timeoutMs <= 0;
+  const end = sleep(timeoutMs, signal).then(() => {
+    isOver = true;
+  });
+  return {
+    isOver: () => isOver,
+    pause: (ms: number): Promise<void> => Promise.race([end, sleep(ms, signal)]),
+  };
+}
+
+/** @throws AoError not_running when it has ended in another status. */
+function hasCome({ id, lifecycle }: SessionRecord, statuses: readonly Status[]): boolean {
+  const status = deriveStatus(lifecycle);
+  if (statuses.includes(status)) return true;
+  if (!isTerminal(lifecycle)) return false;
+  const message = `${id} is ${status} and will not become ${statuses.join(" or ")}`;
+  throw new AoError("not_running", message, { details: { id, status } });
+}
+
+function timedOut(record: SessionRecord, statuses: readonly Status[]): AoError {
+  const { id, lifecycle } = record;
+  const status = deriveStatus(lifecycle);
+  return new AoError("timeout", `${id} is still ${status} and not ${statuses.join(" or ")}`, {
+    hint: `it goes on; see ao show ${id}`,
+    details: { id, status },
+  });
+}
+
+function interrupted({ id, lifecycle }: SessionRecord): AoError {
+  const details = { id, status: deriveStatus(lifecycle) };
+  return new AoError("interrupted", `stopped waiting for ${id}`, { details });
 }

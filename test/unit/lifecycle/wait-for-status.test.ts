@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { memoryClock } from "../../../src/adapters/memory/clock.ts";
 import type { Status } from "../../../src/domain/status.ts";
 import { waitForStatus } from "../../../src/lifecycle/wait-for-status.ts";
 import { sessionId } from "../../support/builders.ts";
@@ -6,25 +7,36 @@ import { aWorld, type World } from "../../support/world.ts";
 
 const ID = sessionId("app-1");
 
-/** A world whose session does something each time that somebody sleeps. */
-async function waiting(steps: readonly ((world: World) => unknown)[], statuses: readonly Status[]) {
+interface Waiting {
+  readonly statuses: readonly Status[];
+  /** What happens in the pauses, one after the other. */
+  readonly steps?: readonly ((world: World) => unknown)[];
+  readonly lookMs?: number;
+  readonly isAborted?: boolean;
+}
+
+/** Waits for 1050 ms in a world whose clock says nothing of how time passes. */
+async function waiting({ statuses, steps = [], lookMs = 0, isAborted = false }: Waiting) {
   const world = aWorld();
   await world.spawn();
   const controller = new AbortController();
   const left = [...steps];
-  const slept: number[] = [];
+  const passing = memoryClock(0);
   const clock = {
     ...world.clock,
-    async sleep(ms: number) {
-      slept.push(ms);
-      world.clock.advance(ms);
-      await left.shift()?.(world);
-      if (steps.length === 0) controller.abort();
+    async sleep(ms: number, signal?: AbortSignal) {
+      await passing.sleep(ms, signal);
+      if (ms === 200 && signal?.aborted !== true) await left.shift()?.(world);
     },
   };
-  const deps = { ...world.deps, clock };
+  const look: typeof world.deps.runtime.look = async (targets) => {
+    if (lookMs > 0) await passing.sleep(lookMs);
+    return world.deps.runtime.look(targets);
+  };
+  if (isAborted) controller.abort();
+  const deps = { ...world.deps, clock, runtime: { ...world.deps.runtime, look } };
   const result = waitForStatus(deps, ID, { statuses, timeoutMs: 1_050, signal: controller.signal });
-  return { world, result, slept };
+  return { world, result, passedMs: () => passing.nowMs() };
 }
 
 describe("waiting for a status", () => {
@@ -33,42 +45,44 @@ describe("waiting for a status", () => {
       (world: World) => world.hear(ID, "active"),
       (world: World) => world.hear(ID, "waiting_input"),
     ];
-    const { world, result } = await waiting(steps, ["idle", "needs_input"]);
+    const { world, result } = await waiting({ steps, statuses: ["idle", "needs_input"] });
     world.clearLog();
     expect((await result).lifecycle.session.state).toBe("needs_input");
     expect(world.log.filter((call) => !call.startsWith("runtime.look"))).toEqual([]);
   });
 
   test("does not wait when the status is there already", async () => {
-    const { result, slept } = await waiting([], ["spawning"]);
+    const { result, passedMs } = await waiting({ statuses: ["spawning"] });
     expect((await result).id).toBe(ID);
-    expect(slept).toEqual([]);
+    expect(passedMs()).toBe(0);
   });
 
-  test("is over after its time, however the clock jumps", async () => {
-    const { result, slept } = await waiting(
-      [(world) => world.clock.advance(-3_600_000), (world) => world.clock.advance(7_200_000)],
-      ["idle"],
-    );
+  test.each([
+    ["however the clock jumps", 0, 1_050],
+    ["also when a look takes long", 400, 1_450],
+    ["also when one look takes longer than all of it", 5_000, 5_000],
+  ])("is over after its time, %s", async (_when, lookMs, expectedMs) => {
+    const steps = [-3_600_000, 7_200_000].map((ms) => (world: World) => world.clock.advance(ms));
+    const { result, passedMs } = await waiting({ steps, statuses: ["idle"], lookMs });
     await expect(result).rejects.toMatchObject({
       code: "timeout",
       details: { id: ID, status: "spawning" },
     });
-    expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_050);
+    expect(passedMs()).toBe(expectedMs);
   });
 
   test("is refused once the session has ended another way", async () => {
-    const { result } = await waiting([(world) => world.kill(ID)], ["idle"]);
+    const { result } = await waiting({ steps: [(world) => world.kill(ID)], statuses: ["idle"] });
     await expect(result).rejects.toMatchObject({ code: "not_running", details: { status: "killed" } });
   });
 
   test("a status of the end can be waited for", async () => {
-    const { result } = await waiting([(world) => world.kill(ID)], ["killed"]);
+    const { result } = await waiting({ steps: [(world) => world.kill(ID)], statuses: ["killed"] });
     expect((await result).lifecycle.session.state).toBe("terminated");
   });
 
   test("ends with its signal", async () => {
-    const { result } = await waiting([], ["idle"]);
+    const { result } = await waiting({ statuses: ["idle"], isAborted: true });
     await expect(result).rejects.toMatchObject({ code: "interrupted" });
   });
 
