@@ -65,8 +65,17 @@ async function carryOnOrRelease(deps: LedgerDeps, held: LeasedOperation, carryOn
   try {
     await keepLease(deps, held, () => carryOn(held));
   } catch (error) {
-    release(deps, held, { lastError: errorMessage(error) });
+    releaseAfter(deps, held, error);
     throw error;
+  }
+}
+
+/** What keeps it from being released is only of interest when the claim is lost; else the lease runs out. */
+function releaseAfter(deps: LedgerDeps, held: LeasedOperation, cause: unknown): void {
+  try {
+    release(deps, held, { lastError: errorMessage(cause) });
+  } catch (error) {
+    if (isAoError(error, "operation_in_progress")) throw error;
   }
 }
 

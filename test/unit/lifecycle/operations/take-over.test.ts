@@ -100,6 +100,24 @@ describe("takeOver", () => {
     });
   });
 
+  test("one that cannot even be released is reported with what kept it from being carried on", async () => {
+    const { worker, store } = aLedgerWorld();
+    const dead = worker();
+    begun(dead);
+    dead.die();
+    let isFull = false;
+    const save: typeof store.operations.save = (...args) => {
+      if (isFull) throw new AoError("data_dir_unusable", "the disk is full");
+      return store.operations.save(...args);
+    };
+    const one = worker("ao reconcile", { operations: { ...store.operations, save } });
+    const { errors } = await one.ledger.takeOver(async () => {
+      isFull = true;
+      throw new AoError("git_failed", "bad object");
+    });
+    expect(errors).toMatchObject([{ code: "git_failed", message: "bad object" }]);
+  });
+
   test("a row that cannot be read is reported and stops no other", async () => {
     const { worker, store } = aLedgerWorld();
     const dead = worker();
