@@ -22,7 +22,9 @@ export function leftoverAdvice(left: readonly Leftover[]): LeftoverAdvice {
   return {
     kept: work.length === 0 ? [] : [`kept for the work in it: ${namesOf(work)}`],
     hints: [
-      ...(rest.length === 0 ? [] : [`left over, to be looked at and removed by hand: ${namesOf(rest)}`]),
+      ...(rest.length === 0
+        ? []
+        : [`left for now, and taken back by the next command (ao reconcile): ${namesOf(rest)}`]),
       ...(commands.length === 0 ? [] : [`see what was done: ${commands.join("; ")}`]),
     ],
   };

@@ -10,7 +10,7 @@ import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { removeLaunch } from "./teardown.ts";
 import type { UndoStep } from "./undo.ts";
-import { describeRefusal } from "./workspace-refusal.ts";
+import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
 
 /** Digits of a commit that name it in any repository that a person works in. */
 const SHORT = 12;
@@ -64,17 +64,15 @@ async function failing(
 
 type Made = Pick<CreatedWorkspace, "path" | "branch" | "branchCreated" | "baseCommit">;
 
-/** A worktree that stays, and the branch that was made for it. What is in it is for a person to judge. */
+/** A worktree that stays, and the branch that was made for it. One refused for what it holds is a person's to judge. */
 function worktreeLeft(ref: WorkspaceRef, created: Made, error: unknown): readonly Leftover[] {
   const { path, branch, branchCreated } = created;
   const why = describeRefusal(error);
   const look = isAoError(error, "workspace_unsafe_path") ? `ls -la ${quoted(path)}` : statusOf(path);
-  const worktree = { what: "worktree", where: path, why, see: look };
-  if (!branchCreated) return [worktree];
-  return [
-    worktree,
-    { what: "branch", where: branch, why: "it is checked out there", see: log(ref, created, branch) },
-  ];
+  const worktree = { what: "worktree", where: path, why };
+  const branches = branchCreated ? [{ what: "branch", where: branch, why: "it is checked out there" }] : [];
+  if (!isRefusal(error)) return [worktree, ...branches];
+  return [{ ...worktree, see: look }, ...branches.map((one) => ({ ...one, see: log(ref, created, branch) }))];
 }
 
 function branchKept(ref: WorkspaceRef, created: CreatedWorkspace, { branch, commits }: KeptBranch): Leftover {

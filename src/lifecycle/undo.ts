@@ -1,5 +1,6 @@
 import { AoError, errorMessage, saysUnchanged } from "../domain/errors.ts";
 import { type Leftover, leftoverAdvice } from "./leftover.ts";
+import { isRefusal } from "./workspace-refusal.ts";
 
 /** How one finished step is taken back. */
 export interface UndoStep {
@@ -20,7 +21,7 @@ export interface UndoStep {
 export interface UndoHooks {
   /** Whether steps may be taken back at all; when not, they are somebody else's now. */
   readonly mayTakeBack?: (cause: unknown) => boolean;
-  readonly onTakenBack?: (cause: unknown, left: readonly Leftover[]) => void;
+  readonly onTakenBack?: (cause: unknown, taken: TakenBack) => void;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function withUndo<Result>(
   } catch (error) {
     if (mayTakeBack?.(error) === false) throw error;
     const taken = await takeBack(undo, error);
-    onTakenBack?.(error, taken.left);
+    onTakenBack?.(error, taken);
     throw taken.left.length === 0 ? error : withLeftovers(error, taken);
   }
 }
@@ -54,6 +55,11 @@ export interface TakenBack {
   readonly failed: readonly FailedStep[];
   /** Everything that is still there. */
   readonly left: readonly Leftover[];
+}
+
+/** A failure that is no refusal because of work: tried again later, the step may well be taken back. */
+export function passingFailure({ failed }: Pick<TakenBack, "failed">): FailedStep | undefined {
+  return failed.find(({ error }) => !isRefusal(error));
 }
 
 /** Takes steps back, the last one first. */

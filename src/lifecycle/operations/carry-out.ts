@@ -1,16 +1,16 @@
-import { jsonMembers, toJson } from "../../domain/canonical-json.ts";
+import { type JsonValue, jsonMembers, toJson } from "../../domain/canonical-json.ts";
 import { errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
-import type { Leftover } from "../leftover.ts";
-import { type UndoStep, withUndo } from "../undo.ts";
+import { passingFailure, type TakenBack, type UndoStep, withUndo } from "../undo.ts";
 import { operationLedger } from "./ledger.ts";
 import { requireOperation } from "./write-operation.ts";
 
 /**
  * Carries out the steps of an operation that this process holds, up to and with its completion. When one
- * fails, those before it are taken back and the operation has failed; when another process took the operation
- * over meanwhile, nothing more is done.
+ * fails, those before it are taken back and the operation has failed. When one could not be taken back now, the
+ * operation is unfinished, and whoever recovers operations next takes it back; when another process took the
+ * operation over meanwhile, nothing more is done.
  *
  * @throws what `work` throws, as `withUndo`.
  */
@@ -23,26 +23,37 @@ export async function carryOut<Result>(
   return ledger.keepLease(held, () =>
     withUndo(work, {
       mayTakeBack: () => holdsStill(() => markUndoing(deps, held)),
-      onTakenBack: (cause, left) => void holdsStill(() => failWith(deps, held, { cause, left })),
+      onTakenBack: (cause, taken) => void holdsStill(() => endUndone(deps, held, { cause, taken })),
     }),
   );
 }
 
 /** Whoever finds the operation from now on takes it back as well. */
 function markUndoing(deps: SessionDeps, held: LeasedOperation): void {
-  const progress = requireOperation(deps, held.id).progress;
-  const members = jsonMembers(progress);
-  operationLedger(deps).checkpoint(held, members === undefined ? progress : { ...members, undoing: true });
+  operationLedger(deps).checkpoint(held, undoingProgress(deps, held));
 }
 
-function failWith(
+function undoingProgress(deps: SessionDeps, held: LeasedOperation): JsonValue {
+  const progress = requireOperation(deps, held.id).progress;
+  const members = jsonMembers(progress);
+  return members === undefined ? progress : { ...members, undoing: true };
+}
+
+function endUndone(
   deps: SessionDeps,
   held: LeasedOperation,
-  { cause, left }: { readonly cause: unknown; readonly left: readonly Leftover[] },
+  { cause, taken }: { readonly cause: unknown; readonly taken: TakenBack },
 ): void {
-  const code = isAoError(cause) ? cause.code : "internal";
-  operationLedger(deps).fail(held, {
-    error: { code, message: errorMessage(cause) },
+  const ledger = operationLedger(deps);
+  const passing = passingFailure(taken);
+  if (passing !== undefined) {
+    const lastError = `${errorMessage(cause)}; not taken back yet: ${errorMessage(passing.error)}`;
+    ledger.release(held, { lastError, progress: undoingProgress(deps, held) });
+    return;
+  }
+  const { left } = taken;
+  ledger.fail(held, {
+    error: { code: isAoError(cause) ? cause.code : "internal", message: errorMessage(cause) },
     result: left.length === 0 ? null : { left: left.map(toJson) },
   });
 }

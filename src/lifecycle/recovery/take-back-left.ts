@@ -5,8 +5,7 @@ import type { SessionDeps } from "../deps.ts";
 import type { Leftover } from "../leftover.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
-import { takeBack, type UndoStep } from "../undo.ts";
-import { isRefusal } from "../workspace-refusal.ts";
+import { passingFailure, takeBack, type UndoStep } from "../undo.ts";
 
 /**
  * Takes back what the steps of a dead process have left. What holds work stays, and is told in the result.
@@ -19,10 +18,10 @@ export async function takeBackLeft(
   steps: readonly UndoStep[],
 ): Promise<void> {
   const cause = new AoError("interrupted", `${held.kind} was broken off`);
-  const { failed, left } = await takeBack(steps, cause);
-  const passing = failed.find(({ error }) => !isRefusal(error));
+  const taken = await takeBack(steps, cause);
+  const passing = passingFailure(taken);
   if (passing !== undefined) throw passing.error;
-  await failUndone(deps, held, left);
+  await failUndone(deps, held, taken.left);
 }
 
 /** Ends an operation of which nothing but `left`, which holds work, is left. */
@@ -33,7 +32,7 @@ export async function failUndone(
 ): Promise<void> {
   const error = {
     code: "interrupted",
-    message: "its process ended before it was done, and it was taken back",
+    message: "it was broken off before it was done, and it was taken back",
   };
   const result = left.length === 0 ? null : { left: left.map(toJson) };
   await crossing(deps, `${held.kind}.fail`, () => operationLedger(deps).fail(held, { error, result }));

@@ -328,7 +328,7 @@ describe("a restore whose step fails", () => {
       details: { code: "git_unavailable", left },
     });
     const [operation] = world.deps.operations.ofSession(ID, 1).operations;
-    expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
+    expect(operation).toMatchObject({ state: { kind: "prepared" }, progress: { undoing: true } });
   });
 
   test("before the runtime is up never touches a worktree that was there", async () => {

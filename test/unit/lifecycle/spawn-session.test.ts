@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { deriveStatus } from "../../../src/domain/status.ts";
+import { reconcile } from "../../../src/lifecycle/recovery/reconcile.ts";
 import { spawnSession } from "../../../src/lifecycle/spawn-session.ts";
 import { sessionId, T0_MS } from "../../support/builders.ts";
 import { aSpawnRequest, aWorld, type World } from "../../support/world.ts";
@@ -352,7 +353,7 @@ describe("a spawn that cannot be taken back", () => {
     expect(world.workspace.branches("/repo/app")).toEqual(["feat/42"]);
     expect(world.files.paths()).toHaveLength(1);
     const [operation] = world.deps.operations.ofSession(ID, 1).operations;
-    expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
+    expect(operation).toMatchObject({ state: { kind: "prepared" }, progress: { undoing: true } });
   });
 
   test("does not say that nothing was changed when the making of the worktree left something", async () => {
@@ -366,9 +367,35 @@ describe("a spawn that cannot be taken back", () => {
       details: { code: "git_unavailable", left },
       cause: failed,
     });
-    expect(error.hint).toContain(`left over, to be looked at and removed by hand: worktree ${PATH}`);
+    expect(error.hint).toContain(
+      `left for now, and taken back by the next command (ao reconcile): worktree ${PATH}`,
+    );
     const [operation] = world.deps.operations.ofSession(ID, 1).operations;
-    expect(operation?.state).toMatchObject({ kind: "failed", result: { left } });
+    expect(operation).toMatchObject({ state: { kind: "prepared" }, progress: { undoing: true } });
+  });
+
+  test.each<[string, (world: World) => void]>([
+    [
+      "the runtime cannot be asked",
+      (world) => world.runtime.failNext("destroy", new AoError("runtime_unavailable", "no tmux")),
+    ],
+    [
+      "git cannot be asked",
+      (world) => world.workspace.failNext("undoCreate", new AoError("git_unavailable", "no git")),
+    ],
+    ["the store takes nothing", (world) => world.failNext("store.save", boom)],
+  ])("now, for %s, is taken back by the next reconcile, and says so", async (_why, breakUndo) => {
+    const world = aWorld();
+    world.failNext("store.save", boom);
+    breakUndo(world);
+    const error = await spawnError(world);
+    expect(error.message).not.toContain("kept for the work in it");
+    expect(error.hint).toContain("taken back by the next command (ao reconcile)");
+    world.clock.advance(1000);
+    expect((await reconcile(world.deps)).operations).toMatchObject([{ kind: "spawn", outcome: "undone" }]);
+    expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
+    expect(world.row(ID).metadata.workspaceFreedAtMs).not.toBeNull();
+    expect(await traces(world)).toMatchObject({ branches: [], worktree: false, runtimes: [], files: [] });
   });
 
   test("takes all back after a start that left nothing", async () => {

@@ -48,7 +48,7 @@ describe("work with undo", () => {
     expect(error).toMatchObject({
       code: "git_failed",
       message: expect.stringMatching(/^boom; .*teardown_incomplete/),
-      hint: "look; left over, to be looked at and removed by hand: two /two",
+      hint: "look; left for now, and taken back by the next command (ao reconcile): two /two",
       details: { output: "x", left: [{ what: "two", where: "/two", why: "in use" }] },
       cause: boom,
     });
@@ -76,7 +76,7 @@ describe("work with undo", () => {
     ];
     const stays = aStep("one", [], { parts: () => parts, run: () => Promise.reject(new Error("in use")) });
     expect(await failing([stays])).toMatchObject({
-      hint: "look; left over, to be looked at and removed by hand: worktree /w, agent 7",
+      hint: "look; left for now, and taken back by the next command (ao reconcile): worktree /w, agent 7",
       details: { left: parts },
     });
   });
@@ -99,7 +99,7 @@ describe("work with undo", () => {
       message: expect.stringMatching(
         /teardown_incomplete\); kept for the work in it: branch feat\/1, worktree \/w$/,
       ),
-      hint: "look; left over, to be looked at and removed by hand: two /two; see what was done: git log; git status",
+      hint: "look; left for now, and taken back by the next command (ao reconcile): two /two; see what was done: git log; git status",
     });
   });
 

@@ -10,7 +10,6 @@ import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
 import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
-import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import type { MarkedWorkspace, WorkspaceRef } from "../../../../src/ports/workspace.ts";
 import { launchId, projectId, sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
@@ -39,10 +38,10 @@ async function strays({ deps }: World, id: string): Promise<void> {
   });
 }
 
-/** Starts a runtime with our marks, of a launch that nothing was recorded of. */
-async function launchUnrecorded({ deps }: World, id: SessionId): Promise<void> {
+/** Starts a runtime with our marks; of a launch that nothing was recorded of when none is named. */
+async function launch({ deps }: World, id: SessionId, of = launchId("unrecorded")): Promise<void> {
   await deps.runtime.create({
-    ...{ sessionId: id, launchId: launchId("unrecorded"), workspacePath: PATH },
+    ...{ sessionId: id, launchId: of, workspacePath: PATH },
     ...{ launchDir: "/launch", argv: ["/bin/agent"], env: {}, settleMs: 0 },
   });
 }
@@ -133,14 +132,9 @@ describe("an orphan", () => {
     await world.spawn();
     await world.kill(ID);
     const { launchId: ended } = world.row(ID).metadata;
-    const destroy = (target: RuntimeTarget) =>
-      target.launchId === ended
-        ? world.deps.runtime.destroy(target)
-        : Promise.reject(new AoError("runtime_unavailable", "no tmux"));
-    const deps = { ...world.deps, runtime: { ...world.deps.runtime, destroy } };
-    world.failNext("store.save", new AoError("store_busy", "locked"), 2);
-    const restored = restoreSession(deps, ID, { fresh: false, settings: world.settings });
-    await expect(restored).rejects.toMatchObject({ details: { left: expect.anything() } });
+    await world.restore(ID);
+    await world.kill(ID);
+    await launch(world, ID, ended);
     expect(world.runtime.sessions()).toEqual(["app-1"]);
     expect((await reconcile(world.deps)).orphans).toMatchObject([{ kind: "runtime", action: "undone" }]);
     expect(world.runtime.sessions()).toEqual([]);
@@ -156,7 +150,7 @@ describe("an orphan", () => {
       await world.spawn();
       await change(world);
       world.runtime.loseRuntime(ID);
-      await launchUnrecorded(world, ID);
+      await launch(world, ID);
       world.clock.advance(60_000);
       for (const tick of [1, 2, 3]) {
         world.clock.advance(tick);
