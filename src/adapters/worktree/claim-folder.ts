@@ -4,7 +4,7 @@ import { AoError } from "../../domain/errors.ts";
 import { entryAt } from "./entry-at.ts";
 import type { Repository } from "./repository.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
-import { hasCode } from "./trash.ts";
+import { hasCode } from "./system-error.ts";
 
 const ATTEMPTS = 5;
 

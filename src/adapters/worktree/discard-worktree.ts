@@ -13,7 +13,7 @@ import type { Context } from "./place.ts";
 import { removeEmptyFolders, removeFolder } from "./remove-worktree.ts";
 import { type Repository, readRepository } from "./repository.ts";
 import { isBelow, realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
-import { saysNothing } from "./trash.ts";
+import { saysNothing } from "./system-error.ts";
 import { findRecord, lockReason, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 interface Discarding {

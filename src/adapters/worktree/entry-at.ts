@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { AoError, errorMessage } from "../../domain/errors.ts";
-import { saysNothing } from "./trash.ts";
+import { saysNothing } from "./system-error.ts";
 
 /** What it means that the system would not tell: of a place below the managed root, or of a repository. */
 type UnseenCode = "data_dir_unusable" | "git_unavailable";

@@ -14,7 +14,8 @@ import { type Context, locate, type Owned, type Place, treeOf } from "./place.ts
 import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
 import type { Git } from "./run-git.ts";
 import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
-import { hasCode, hold, putBack } from "./trash.ts";
+import { hasCode } from "./system-error.ts";
+import { hold, putBack } from "./trash.ts";
 import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 const ATTEMPTS = 5;

@@ -4,7 +4,7 @@ import { errorMessage } from "../../domain/errors.ts";
 import type { Found } from "./findings.ts";
 import { localCommits } from "./lost-commits.ts";
 import type { Git } from "./run-git.ts";
-import { hasCode } from "./trash.ts";
+import { hasCode } from "./system-error.ts";
 
 /**
  * Repositories of submodules in a private git directory that have commits no remote has. Their own notion of

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { commitOrNone, onlyLine, strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Git, GitLocation } from "./run-git.ts";
-import { hasCode } from "./trash.ts";
+import { hasCode } from "./system-error.ts";
 
 const MAX_COMMITS = 1_000;
 const HELD = ["--not", "--branches", "--tags", "--remotes"];

@@ -9,7 +9,8 @@ import { type Marker, readMarker } from "./marker.ts";
 import { operationOfReason } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
 import { realpathOfAny } from "./safe-path.ts";
-import { hasCode, listHeld } from "./trash.ts";
+import { hasCode } from "./system-error.ts";
+import { listHeld } from "./trash.ts";
 import { lockReason, readGitLink, readRecord, type WorktreeRecord } from "./worktree-records.ts";
 
 type Managed = Pick<Context, "managedRoot" | "trash">;

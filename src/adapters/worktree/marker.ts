@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unseen } from "./entry-at.ts";
-import { saysNothing } from "./trash.ts";
+import { saysNothing } from "./system-error.ts";
 
 /** One thing that was put into a worktree when it was made; while it stays as it was, it is nobody's work. */
 export type PutItem =

@@ -1,19 +1,62 @@
-import { readFile } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import { isBelow } from "./safe-path.ts";
+import { hasCode } from "./system-error.ts";
 
-/** Linux; where there is no such file nothing is known of mounts (proc(5)). */
+/** Linux; other systems have no such file (proc(5)). */
 export const MOUNT_TABLE = "/proc/self/mountinfo";
 
 const MAX_ITEMS = 20;
 
 /**
  * Where other file systems are mounted at or below a resolved folder. A rename takes them along, and deleting the
- * folder would delete what is on them, a bind mount of a cache for example.
+ * folder would delete what is on them, a bind mount of a cache for example. Without a table what is on another
+ * device is taken for mounted.
+ *
+ * @throws AoError data_dir_unusable when there is a table that cannot be read: nothing may be deleted then.
  */
 export async function mountsBelow(folder: string, table = MOUNT_TABLE): Promise<readonly string[]> {
-  const text = await readFile(table, "utf8").catch(() => "");
+  const text = await tableAt(table);
+  if (text === undefined) return devicesBelow(folder);
   return parseMounts(text).filter((path) => path === folder || isBelow(folder, path));
+}
+
+/** `undefined` when there is none. */
+async function tableAt(table: string): Promise<string | undefined> {
+  try {
+    return await readFile(table, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw new AoError("data_dir_unusable", `what is mounted is not known: ${errorMessage(error)}`, {
+      details: { path: table },
+      cause: error,
+    });
+  }
+}
+
+async function devicesBelow(folder: string): Promise<readonly string[]> {
+  const [top, around] = await Promise.all([folder, dirname(folder)].map(deviceOf));
+  if (top === undefined) return [];
+  return top === around || folder === dirname(folder) ? othersIn(folder, top) : [folder];
+}
+
+/** A folder that cannot be looked into is told where its content is judged. */
+async function othersIn(folder: string, device: number): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  const found = folders.map(async (path) => {
+    const own = await deviceOf(path);
+    if (own === undefined) return [];
+    return own === device ? othersIn(path, device) : [path];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function deviceOf(path: string): Promise<number | undefined> {
+  return (await lstat(path).catch(() => undefined))?.dev;
 }
 
 /** They as a finding; none is no finding. */

@@ -8,7 +8,8 @@ import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
 import { inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
-import { deleteDiscarded, discard, hasCode, putBack, sweepAbandoned } from "./trash.ts";
+import { hasCode } from "./system-error.ts";
+import { deleteDiscarded, discard, putBack, sweepAbandoned } from "./trash.ts";
 import { findRecord, lockReason, type WorktreeRecord } from "./worktree-records.ts";
 
 /**

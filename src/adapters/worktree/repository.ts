@@ -5,7 +5,7 @@ import { unseen } from "./entry-at.ts";
 import { linesOf, strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import { type Git, inDirectory } from "./run-git.ts";
-import { saysNothing } from "./trash.ts";
+import { saysNothing } from "./system-error.ts";
 
 /** One repository, however it was reached: its identity is the common git directory. */
 export interface Repository {

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { mountsBelow } from "./mounts.ts";
+import { removeTree } from "./remove-tree.ts";
+import { hasCode, saysNothing } from "./system-error.ts";
 
 /**
  * The folders where worktrees go before they are deleted; the second serves when the first is on another
@@ -13,7 +15,7 @@ import { mountsBelow } from "./mounts.ts";
  */
 export interface Trash {
   readonly folders: readonly [string, string];
-  /** Where the system lists what is mounted. */
+  /** Where the system lists what is mounted; where there is no such list, file systems are told apart by device. */
   readonly mountTable: string;
 }
 
@@ -137,26 +139,6 @@ async function moveTo(folder: string, path: string, name: string): Promise<strin
   return target;
 }
 
-/** Folders without write permission, as package caches leave them, are opened first when they stand in the way. */
-async function removeTree(path: string): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 } as const;
-  try {
-    await rm(path, options);
-  } catch {
-    await openFolders(path);
-    await rm(path, options);
-  }
-}
-
-/** Another may delete the same meanwhile: what is gone needs no opening. */
-async function openFolders(path: string): Promise<void> {
-  const entry = await lstat(path).catch(() => undefined);
-  if (entry?.isDirectory() !== true) return;
-  await chmod(path, 0o700).catch(() => undefined);
-  const names = await readdir(path).catch((): string[] => []);
-  for (const name of names) await openFolders(join(path, name));
-}
-
 async function exists(path: string): Promise<boolean> {
   return (await lookInto(path, () => lstat(path))) !== undefined;
 }
@@ -172,14 +154,4 @@ async function lookInto<Seen>(path: string, look: () => Promise<Seen>): Promise<
       cause: error,
     });
   }
-}
-
-/** Whether an error of the file system says that nothing is there. */
-export function saysNothing(error: unknown): boolean {
-  return hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR");
-}
-
-/** Whether a Node error carries this system error code, for example `ENOENT`. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { errorMessage } from "../../domain/errors.ts";
 import { namesAt, unseen } from "./entry-at.ts";
 import { realpathOfAny } from "./safe-path.ts";
-import { saysNothing } from "./trash.ts";
+import { saysNothing } from "./system-error.ts";
 
 /**
  * What a repository remembers of one linked worktree, read from its files so that no name can be mistaken

@@ -14,7 +14,7 @@ import {
 import { pipeline } from "node:stream/promises";
 import { AoError } from "../../../domain/errors.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
-import { hasCode } from "../trash.ts";
+import { hasCode } from "../system-error.ts";
 import { type BytePath, below, parentOf, parentsOf, placeOf, textOf } from "./byte-path.ts";
 import type { FilesPlan } from "./plan-files.ts";
 import type { Plumbing } from "./plumbing.ts";

@@ -1,7 +1,7 @@
 import { copyFile, readFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { gitFailed } from "../git-failure.ts";
-import { hasCode } from "../trash.ts";
+import { hasCode } from "../system-error.ts";
 import { type IndexContent, type ObjectFormat, readIndexFile } from "./index-file.ts";
 import type { Plumbing } from "./plumbing.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { errorMessage } from "../../../domain/errors.ts";
-import { hasCode } from "../trash.ts";
+import { hasCode } from "../system-error.ts";
 import { type BytePath, placeOf } from "./byte-path.ts";
 import type { ObjectFormat } from "./index-file.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { HeadPosition } from "../../../domain/salvage.ts";
 import { gitFailed } from "../git-failure.ts";
-import { hasCode } from "../trash.ts";
+import { hasCode } from "../system-error.ts";
 import { type BytePath, placeOf, textOf } from "./byte-path.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { walkFolder } from "./walk-folder.ts";

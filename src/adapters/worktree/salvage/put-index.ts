@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AoError } from "../../../domain/errors.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import { type Git, inDirectory } from "../run-git.ts";
-import { hasCode } from "../trash.ts";
+import { hasCode } from "../system-error.ts";
 import type { Plumbing } from "./plumbing.ts";
 
 export interface PuttingIndex {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseMounts } from "../../../../src/adapters/worktree/mounts.ts";
+import { mountsBelow, parseMounts } from "../../../../src/adapters/worktree/mounts.ts";
+import { removeTree } from "../../../../src/adapters/worktree/remove-tree.ts";
 import { gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { failure, filesBelow, gitWrapper, worktreeWorld } from "./worktree-world.ts";
@@ -106,6 +107,32 @@ describe("a mounted file system", () => {
     expect(existsSync(join(trashDir, gone, "readme.md"))).toBe(true);
     writeFileSync(mountTable, "");
     expect(await workspace.sweepTrash()).toBe(1);
+  });
+
+  test("may be anywhere when the list cannot be read: nothing is moved or deleted", async () => {
+    const mountTable = tempDir("ao-mounts");
+    const { workspace, spec, path, trashDir } = await withGit("nothing", () => ":", mountTable);
+    writeIn(join(trashDir, "app-9.1700000000000.x.gone"), "file", "x");
+    await failure(workspace.destroy(spec()), "data_dir_unusable");
+    expect(existsSync(join(path, "readme.md"))).toBe(true);
+    expect(await workspace.sweepTrash()).toBe(0);
+    expect(existsSync(join(trashDir, "app-9.1700000000000.x.gone", "file"))).toBe(true);
+  });
+
+  test("is told by its device where the system has no list", async () => {
+    expect(await mountsBelow("/dev", "/nonexistent/mountinfo")).toEqual(["/dev"]);
+    expect(await mountsBelow(tempDir("ao-plain"), "/nonexistent/mountinfo")).toEqual([]);
+    expect(await mountsBelow("/nonexistent", "/nonexistent/mountinfo")).toEqual([]);
+  });
+
+  test("is not deleted with what is around it, whoever mounted it meanwhile", async () => {
+    const folder = tempDir("ao-tree");
+    writeIn(folder, "a/b/file", "x");
+    const { dev } = lstatSync(folder);
+    await expect(removeTree(join(folder, "a"), dev + 1)).rejects.toThrow("another file system is mounted at");
+    expect(filesBelow(folder)).toEqual(["a", "a/b", "a/b/file"]);
+    await removeTree(join(folder, "a"), dev);
+    expect(filesBelow(folder)).toEqual([]);
   });
 
   test("is read from the system's own list, with its escapes", () => {
