@@ -185,19 +185,28 @@ describe("a disk that is full", () => {
     const cwd = ao.repository();
     const isMounted = mountSmallDisk(ao);
     await ao.spawn(cwd, SHELL);
-    writeFileSync(join(ao.dataDir, "worktrees", "shop", "shop-1", "precious.txt"), "mine\n");
+    await ao.spawn(cwd, SHELL);
+    const inWorktree = (id: string) => join(ao.dataDir, "worktrees", "shop", id, "precious.txt");
+    for (const id of ["shop-1", "shop-2"]) writeFileSync(inWorktree(id), "mine\n");
+    expect((await ao.run(["kill", "shop-2"])).exitCode).toBe(4);
+    // Nothing keeps its worktree any more: a cleanup would remove it.
+    rmSync(inWorktree("shop-2"));
     const filler = join(ao.dataDir, "filler");
     if (isMounted) fill(filler);
     const before = untouchedIn(ao, cwd);
-    for (const argv of CHANGING.filter(([name]) => name !== "cleanup" && name !== "reconcile")) {
+    const onFullDisk = (argv: readonly string[]) => {
       const program = [process.execPath, AO, ...withJson(argv)];
       const [command, args] = isMounted
         ? [program[0] ?? "", program.slice(1)]
         : ["/bin/sh", [...NO_GROWTH, ...program]];
-      const error = errorOf(spawnSync(command, args, { cwd, env: ao.env, encoding: "utf8" }));
-      expect(["data_dir_unusable", "git_failed", "not_restorable"]).toContain(error.code);
+      return spawnSync(command, args, { cwd, env: ao.env, encoding: "utf8" });
+    };
+    for (const argv of CHANGING.map(([name, ...rest]) =>
+      name === "restore" ? [name, "shop-2"] : [name ?? "", ...rest],
+    )) {
+      expect(["data_dir_unusable", "git_failed"]).toContain(errorOf(onFullDisk(argv)).code);
+      expect(untouchedIn(ao, cwd)).toEqual(before);
     }
-    expect(untouchedIn(ao, cwd)).toEqual(before);
     rmSync(filler, { force: true });
     await ao.json(reconcileSchema, ["reconcile"]);
     expectSound(ao, cwd);
