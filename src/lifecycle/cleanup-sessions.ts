@@ -69,14 +69,13 @@ type Outcome =
  * Frees the worktrees of terminated sessions that hold nothing to lose. A dry run gives the same answer
  * and changes nothing. One session's failure never stops the others.
  *
- * @throws AoError store_corrupt when the store is damaged; nothing was changed. A row that cannot be read is
- *   among the errors.
+ * @throws AoError store_corrupt when there is something to judge and the store is damaged anywhere; nothing was
+ *   removed. A row that cannot be read is among the errors.
  * @throws AoError runtime_unavailable when any session in question, or who uses the worktrees, could not be
  *   seen; nothing was changed.
  * @throws AoError git_unavailable when git could not be asked.
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
-  deps.store.verify();
   if (!options.dryRun) await recoverOperations(deps);
   const facts = await gatherFacts(deps, {
     load: () => deps.store.rows(options.projectId ?? undefined),
@@ -89,6 +88,8 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     : (await saveFacts(deps, facts)).sessions;
 
   const candidates = sessions.filter(isCandidate);
+  // All of the store is read for it: who else uses a worktree may be what is damaged.
+  if (candidates.length > 0) deps.store.verify();
   const others = liveBeside(deps.store.rows().sessions, candidates);
   const outcomes: (readonly [SessionRecord, Outcome])[] = [];
   for (const record of candidates) {

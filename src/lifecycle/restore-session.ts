@@ -65,7 +65,6 @@ interface Restore {
  * Brings a terminated session back with its own files and conversation.
  *
  * @throws AoError session_not_found, request_conflict
- * @throws AoError store_corrupt when the store is damaged anywhere; nothing was touched.
  * @throws AoError operation_in_progress when another operation of it is under way, to the end of `waitMs`.
  * @throws AoError not_restorable when it is not terminated, or its agent still runs.
  * @throws AoError store_corrupt when another live session's row names its last launch; nothing was changed.
@@ -78,7 +77,6 @@ export async function restoreSession(
   id: SessionId,
   options: RestoreOptions,
 ): Promise<RestoreResult> {
-  deps.store.verify();
   return untilFree(deps, options.waitMs ?? 0, () => tryRestore(deps, id, options));
 }
 

@@ -20,13 +20,13 @@ interface Observed {
 
 /**
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, delivers
- * the messages that wait and can be delivered, tidies the inbox, takes away what nobody owns, deletes the files of removed worktrees. What cannot be done is among the
- * errors and stops nothing else. A second tick at once changes nothing.
+ * the messages that wait and can be delivered, tidies the inbox, takes away what nobody owns, deletes the files of
+ * removed worktrees. What cannot be done is among the errors and stops nothing else. A second tick at once changes
+ * nothing.
  *
- * @throws AoError when the store cannot be used, store_corrupt also when it is damaged anywhere.
+ * @throws AoError when the store cannot be used.
  */
 export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
-  deps.store.verify();
   const { operations, errors } = await recoverOperations(deps);
   const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
     observe(deps),

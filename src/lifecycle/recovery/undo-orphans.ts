@@ -23,7 +23,8 @@ export interface UndoneOrphans {
 }
 
 /**
- * Takes away what has our marks, no owner, and nothing to lose in it; names the rest. Each on its own.
+ * Takes away what has our marks, no owner, and nothing to lose in it; names the rest. Each on its own. Where the
+ * store is damaged anywhere nothing is taken away, which is an error of each: an owner may be what is lost.
  *
  * @throws AoError as `findOrphans`; nothing was changed then.
  */
@@ -32,8 +33,9 @@ export async function undoOrphans(deps: SessionDeps): Promise<UndoneOrphans> {
   const orphans: Orphan[] = [];
   const errors: RecoveryError[] = [];
   const kept = new Set<string>();
+  const sight = { ...deps, requireSound: once(() => deps.store.verify()) };
   for (const runtime of runtimes) {
-    const orphan = await settle(errors, `runtime of ${runtime.sessionId}`, () => undoRuntime(deps, runtime));
+    const orphan = await settle(errors, `runtime of ${runtime.sessionId}`, () => undoRuntime(sight, runtime));
     if (orphan?.action !== "undone") kept.add(runtime.sessionId);
     if (orphan !== null) orphans.push(orphan);
   }
@@ -43,11 +45,35 @@ export async function undoOrphans(deps: SessionDeps): Promise<UndoneOrphans> {
       continue;
     }
     const orphan = await settle(errors, `worktree ${workspace.ref.path}`, () =>
-      undoWorkspace(deps, workspace),
+      undoWorkspace(sight, workspace),
     );
     if (orphan !== null) orphans.push(orphan);
   }
   return { orphans, errors };
+}
+
+/** The check of the whole store, which is read for it, no more than once and only when it counts. */
+interface Sound extends SessionDeps {
+  /** @throws AoError store_corrupt */
+  requireSound(): void;
+}
+
+/** `check` the first time; each later call comes to the same. */
+function once(check: () => void): () => void {
+  let outcome: { readonly error: unknown } | "passed" | null = null;
+  return () => {
+    outcome ??= outcomeOf(check);
+    if (outcome !== "passed") throw outcome.error;
+  };
+}
+
+function outcomeOf(check: () => void): { readonly error: unknown } | "passed" {
+  try {
+    check();
+    return "passed";
+  } catch (error) {
+    return { error };
+  }
 }
 
 async function settle(
@@ -70,12 +96,13 @@ async function settle(
  * has no part any more. One that no record names is left alone: it may be of the time after these records, when
  * the store was put back from a copy.
  */
-async function undoRuntime(deps: SessionDeps, runtime: MarkedRuntime): Promise<Orphan> {
+async function undoRuntime(deps: Sound, runtime: MarkedRuntime): Promise<Orphan> {
   const { sessionId, process } = runtime;
   if (process !== null && !isLaunchOnRecord(deps, runtime)) {
     const detail = `its agent runs as process ${process.pid}, and nothing is recorded of this launch of ${sessionId}`;
     return runtimeOrphan(runtime, { action: "kept", detail });
   }
+  deps.requireSound();
   await crossing(deps, "reconcile.runtime.destroy", () => deps.runtime.destroy(runtime));
   await crossing(deps, "reconcile.launch.remove", () => removeLaunch(deps, runtime));
   return runtimeOrphan(runtime, { action: "undone", detail: "no session has it" });
@@ -94,9 +121,10 @@ function launchIn({ progress }: Operation): JsonValue | undefined {
   return members?.["launchId"] ?? jsonMembers(seed?.["metadata"] ?? null)?.["launchId"];
 }
 
-async function undoWorkspace(deps: SessionDeps, workspace: MarkedWorkspace): Promise<Orphan | null> {
+async function undoWorkspace(deps: Sound, workspace: MarkedWorkspace): Promise<Orphan | null> {
   const refusal = await refusalOf(deps, workspace);
   if (refusal !== null) return workspaceOrphan(workspace, { action: "kept", detail: refusal });
+  deps.requireSound();
   const begun = await beginOnce(deps, intentOf(deps, workspace), () => refuseOwned(deps, workspace));
   if (begun.kind !== "begun") return null;
   const held = begun.operation;

@@ -116,17 +116,71 @@ describe("a row that cannot be read", () => {
 });
 
 describe("a store that is damaged anywhere", () => {
-  test.each<[string, (world: World) => Promise<unknown>]>([
-    ["a cleanup", ({ deps }) => cleanupSessions(deps, EVERYTHING)],
-    ["the dry run of a cleanup", ({ deps }) => cleanupSessions(deps, { ...EVERYTHING, dryRun: true })],
-    ["a reconcile", ({ deps }) => reconcile(deps)],
-    ["a restore", ({ deps, settings }) => restoreSession(deps, GOOD, { fresh: false, settings })],
-  ])("ends %s before it does anything", async (_what, work) => {
-    const world = await anEndedSpoiledWorld();
-    const before = world.deps.changes.last();
+  const damage = (world: World) =>
     world.failNext("store.verify", new AoError("store_corrupt", "the database is damaged"));
-    await expect(work(world)).rejects.toMatchObject({ code: "store_corrupt" });
-    expect(world.log).toEqual([]);
-    expect(world.deps.changes.last()).toBe(before);
+
+  test.each([false, true])("ends a cleanup before it removes anything (dry run: %s)", async (dryRun) => {
+    const world = await anEndedSpoiledWorld();
+    damage(world);
+    const cleanup = cleanupSessions(world.deps, { ...EVERYTHING, dryRun });
+    await expect(cleanup).rejects.toMatchObject({ code: "store_corrupt" });
+    expect(world.log.filter((call) => /destroy|remove/.test(call))).toEqual([]);
+  });
+
+  test("keeps a reconcile from taking any orphan away, and from nothing else", async () => {
+    const world = aWorld();
+    for (const issueId of ["1", "2"]) await world.spawn({ issueId });
+    const orphaned: World["deps"]["store"] = {
+      ...world.deps.store,
+      get: () => undefined,
+      rows: () => ({ sessions: [], unreadable: [] }),
+    };
+    world.clearLog();
+    damage(world);
+    const { orphans, errors } = await reconcile({ ...world.deps, store: orphaned });
+    expect(orphans.filter(({ action }) => action === "undone")).toEqual([]);
+    expect(errors.map(({ subject, code }) => [subject, code])).toEqual([
+      ["runtime of app-1", "store_corrupt"],
+      ["runtime of app-2", "store_corrupt"],
+    ]);
+    expect(world.log.filter((call) => /destroy|remove/.test(call))).toEqual([]);
+  });
+
+  test("hinders no restore, which removes nothing", async () => {
+    const world = await anEndedSpoiledWorld();
+    damage(world);
+    const { record } = await restoreSession(world.deps, GOOD, { fresh: false, settings: world.settings });
+    expect(record.id).toBe(GOOD);
+  });
+});
+
+describe("all of the store is read", () => {
+  /** How often, while `work` runs. */
+  async function checks(world: World, work: (deps: World["deps"]) => Promise<unknown>): Promise<number> {
+    let count = 0;
+    const verify = () => void count++;
+    await work({ ...world.deps, store: { ...world.deps.store, verify } });
+    return count;
+  }
+
+  test("by a reconcile only when it takes something away, and then once", async () => {
+    const world = aWorld();
+    await world.spawn();
+    expect(await checks(world, reconcile)).toBe(0);
+    const lost = async (deps: World["deps"]) => {
+      const store = { ...deps.store, get: () => undefined, rows: () => ({ sessions: [], unreadable: [] }) };
+      expect((await reconcile({ ...deps, store })).orphans).toHaveLength(2);
+    };
+    expect(await checks(world, lost)).toBe(1);
+  });
+
+  test("by a cleanup once when there is something to judge, by a restore never", async () => {
+    const world = await anEndedSpoiledWorld();
+    const cleanup = (deps: World["deps"]) => cleanupSessions(deps, EVERYTHING);
+    expect(await checks(world, cleanup)).toBe(1);
+    expect(await checks(world, cleanup)).toBe(0);
+    const restore = (deps: World["deps"]) =>
+      restoreSession(deps, GOOD, { fresh: false, settings: world.settings });
+    expect(await checks(world, restore)).toBe(0);
   });
 });
