@@ -4,6 +4,7 @@ import { isoTime } from "../src/domain/iso-time.ts";
 import { isTerminal } from "../src/domain/lifecycle.ts";
 import type { SessionRecord } from "../src/domain/session.ts";
 import { listSessions, type SessionList } from "../src/lifecycle/list-sessions.ts";
+import { type Unsaved, unsavedTranscripts } from "../src/lifecycle/transcripts/unsaved.ts";
 import type { Paint } from "./color.ts";
 import { sessionJson, sessionTable } from "./session-view.ts";
 
@@ -21,6 +22,8 @@ export interface Listing extends Pick<SessionList, "unreadable" | "observedAtMs"
   readonly shown: readonly SessionRecord[];
   /** How many are over and so not shown. */
   readonly hidden: number;
+  /** Also of those that are not shown. */
+  readonly unsaved: readonly Unsaved[];
 }
 
 /** Looks at the sessions as `listSessions` does. */
@@ -29,17 +32,19 @@ export async function takeListing({ deps }: Ao, choice: ListChoice): Promise<Lis
   const shown = [...sessions]
     .reverse()
     .filter(({ lifecycle }) => choice.includeTerminated || !isTerminal(lifecycle));
-  return { ...rest, shown, hidden: sessions.length - shown.length };
+  const unsaved = await unsavedTranscripts(deps);
+  return { ...rest, shown, hidden: sessions.length - shown.length, unsaved };
 }
 
 /** The listing as `--json` prints it. */
-export function listingJson(ao: Ao, { shown, hidden, unreadable, observedAtMs }: Listing) {
+export function listingJson(ao: Ao, { shown, hidden, unreadable, observedAtMs, unsaved }: Listing) {
   return {
     data: shown.map((record) => sessionJson(ao, record)),
     meta: {
       hiddenTerminatedCount: hidden,
       observedAt: isoTime(observedAtMs),
       unreadable: unreadable.map(({ id, flaw }) => ({ id, why: flaw })),
+      unsaved: unsaved.map(({ id, cause }) => ({ id, why: cause })),
     },
   };
 }
@@ -53,14 +58,20 @@ export async function listingLines(
   return shown.length === 0 ? [] : sessionTable({ records: shown, nowMs: deps.clock.nowMs(), ...look });
 }
 
-/** What could not be shown, one line each. */
-export function listingWarnings({ unreadable, lookFailures }: Listing): readonly string[] {
+/** What could not be shown or saved, one line each. */
+export function listingWarnings({ unreadable, lookFailures, unsaved }: Listing): readonly string[] {
   return [
     ...unreadable.map(
       ({ id, flaw }) => `session ${id} is not shown: its row in the store cannot be read (${flaw})`,
     ),
     ...lookFailures.map((failure) => `could not look at some sessions: ${failure}`),
+    ...unsaved.map(unsavedText),
   ];
+}
+
+/** A person reads this as long as the save has not been made good. */
+function unsavedText({ id, cause }: Unsaved): string {
+  return `what was said in ${id} could not be saved (${cause}); ao reconcile tries again`;
 }
 
 /** What a person may miss, one line each. */

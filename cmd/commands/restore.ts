@@ -5,6 +5,7 @@ import { printable } from "../../src/domain/printable.ts";
 import { restoreConfigured } from "../../src/lifecycle/configured-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { type RestoreLostResult, restoreLost } from "../../src/lifecycle/restore-lost.ts";
+import { summarizeTranscript } from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
@@ -70,6 +71,8 @@ async function restoreOne(invocation: Invocation, name: string, flags: RestoreFl
   const options = { ...request, fresh: flags.fresh, onStep: invocation.progress.step };
   const { record, fresh, warnings } = await restoreConfigured(ao, id, options);
   for (const warning of warnings) invocation.warn(warning);
+  if (fresh && (await summarizeTranscript(ao.deps, record)) !== null)
+    invocation.note(`what was said before: ao transcript show ${id}`);
   const how = fresh ? "with a new conversation" : "with its conversation";
   await invocation.print(sessionJson(ao, record), () => [
     `${id} restored ${how} in ${printable(record.metadata.workspacePath)}`,

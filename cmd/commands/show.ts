@@ -5,6 +5,7 @@ import { type OperationJson, toOperationJson } from "../../src/domain/operation-
 import { printable } from "../../src/domain/printable.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
+import { shellQuoted } from "../../src/domain/shell-quoted.ts";
 import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
 import { getSession } from "../../src/lifecycle/list-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
@@ -16,7 +17,6 @@ import { listTurns } from "../../src/lifecycle/turns/list-turns.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
-import { quoted } from "../quote.ts";
 import { sessionJson } from "../session-view.ts";
 
 /** What only `show` tells of a session. */
@@ -49,8 +49,9 @@ function operationText({ kind, state, updatedAt, error, holder }: OperationJson)
 
 function transcriptText({ transcript }: Shown): string | null {
   if (transcript === null) return null;
-  const { messages, savedAt, health } = transcript;
-  return `${messages} messages, ${health}${savedAt === null ? "" : `, saved ${savedAt}`}`;
+  const { messages, savedAt, health, unsaved } = transcript;
+  const when = savedAt === null ? "" : `, saved ${savedAt}`;
+  return `${messages} messages, ${health}${when}${unsaved === null ? "" : `; NOT saved since: ${unsaved}`}`;
 }
 
 /** When its current launch began, as far as its newest operations tell; else when the session did. */
@@ -96,7 +97,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["note", session.killNote],
     ...session.turns.map((turn) => ["turn", turnText(turn)] as const),
     ...session.operations.map((operation) => ["operation", operationText(operation)] as const),
-    ["attach", session.runtime?.attach ? session.runtime.attach.map(quoted).join(" ") : null],
+    ["attach", session.runtime?.attach ? session.runtime.attach.map(shellQuoted).join(" ") : null],
   ];
   const known = fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
   return [

@@ -80,6 +80,7 @@ export const listSchema = z.strictObject({
     hiddenTerminatedCount: z.int().nonnegative(),
     observedAt: time.nullable(),
     unreadable: z.array(z.strictObject({ id: text, why: text })),
+    unsaved: z.array(z.strictObject({ id: text, why: text })),
   }),
 });
 
@@ -144,6 +145,7 @@ export const showSchema = sessionSchema.extend({
       digest: z.nullable(z.string()),
       savedAt: z.nullable(z.iso.datetime({ precision: 3 })),
       health: z.string(),
+      unsaved: maybe,
     }),
   ),
   facts,

@@ -3,6 +3,7 @@ import type { SessionRecord } from "../../domain/session.ts";
 import type { Health } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
 import { transcriptRef } from "./transcript-ref.ts";
+import { unsavedCause } from "./unsaved.ts";
 
 /** What `ao show` tells of a transcript. */
 export interface TranscriptSummaryJson {
@@ -11,13 +12,27 @@ export interface TranscriptSummaryJson {
   readonly digest: string | null;
   readonly savedAt: string | null;
   readonly health: Health;
+  /** Why the last save failed; `null` when it did not. The next one tries again. */
+  readonly unsaved: string | null;
 }
+
+type Summary = Omit<TranscriptSummaryJson, "unsaved">;
+
+const NOTHING: Summary = { messages: 0, digest: null, savedAt: null, health: "missing" };
 
 /** A session's transcript at a glance; `null` when there is none and was none. */
 export async function summarizeTranscript(
-  deps: Pick<SessionDeps, "transcripts" | "dataDir">,
+  deps: Pick<SessionDeps, "transcripts" | "files" | "dataDir">,
   record: Pick<SessionRecord, "id" | "projectId">,
 ): Promise<TranscriptSummaryJson | null> {
+  const [summary, unsaved] = [await summaryOf(deps, record), await unsavedCause(deps, record.id)];
+  return summary === null && unsaved === null ? null : { ...(summary ?? NOTHING), unsaved };
+}
+
+async function summaryOf(
+  deps: Pick<SessionDeps, "transcripts" | "dataDir">,
+  record: Pick<SessionRecord, "id" | "projectId">,
+): Promise<Summary | null> {
   const summary = await deps.transcripts.summary(transcriptRef(deps, record));
   switch (summary.kind) {
     case "summary": {

@@ -23,12 +23,14 @@ export async function unsavedIds(deps: Deps): Promise<readonly SessionId[]> {
 /** The same, with why. */
 export async function unsavedTranscripts(deps: Deps): Promise<readonly Unsaved[]> {
   const ids = await unsavedIds(deps);
-  return Promise.all(
-    ids.map(async (id) => ({
-      id,
-      cause: (await deps.files.read(`${folderOf(deps)}/${id}`)) || "the disk took no word of why",
-    })),
-  );
+  const read = async (id: SessionId) => ({ id, cause: (await unsavedCause(deps, id)) ?? "" });
+  return (await Promise.all(ids.map(read))).filter(({ cause }) => cause !== "");
+}
+
+/** Why the last save of a session failed; `null` when it did not. */
+export async function unsavedCause(deps: Deps, id: SessionId): Promise<string | null> {
+  const cause = await deps.files.read(`${folderOf(deps)}/${id}`);
+  return cause === undefined ? null : cause || "no space was left to say why";
 }
 
 /** Remembers that a save failed: on a full disk as a name alone, which takes no room. Never rejects. */

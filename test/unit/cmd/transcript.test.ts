@@ -166,7 +166,25 @@ test("ao show tells of the transcript", async () => {
   expect(JSON.parse(stdout).transcript).toEqual({
     ...{ messages: 4, digest: session.base()?.digest, health: "healthy" },
     savedAt: new Date(T0_MS).toISOString(),
+    unsaved: null,
   });
   const text = await memoryCli(world, ["show", "app-1"]);
   expect(text.stdout).toContain("transcript    4 messages, healthy, saved");
+});
+
+test("what could not be saved is told by list and show until it is", async () => {
+  const { world } = await recorded();
+  const mark = `${world.deps.dataDir}/unsaved/app-1`;
+  await world.files.write(mark, "no space left");
+  const listed = await memoryCli(world, ["list", "--json"]);
+  expect(JSON.parse(listed.stdout).meta.unsaved).toEqual([{ id: "app-1", why: "no space left" }]);
+  expect(listed.stderr).toBe("");
+  expect((await memoryCli(world, ["list"])).stderr).toContain(
+    "what was said in app-1 could not be saved (no space left); ao reconcile tries again",
+  );
+  const shown = await memoryCli(world, ["show", "app-1", "--json"]);
+  expect(JSON.parse(shown.stdout).transcript).toMatchObject({ messages: 4, unsaved: "no space left" });
+  expect((await memoryCli(world, ["show", "app-1"])).stdout).toContain("NOT saved since: no space left");
+  await world.files.removeTree(mark);
+  expect((await memoryCli(world, ["list"])).stderr).toBe("");
 });

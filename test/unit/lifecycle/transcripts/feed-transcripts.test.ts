@@ -1,0 +1,200 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { said } from "../../../../src/adapters/memory/agent.ts";
+import { AoError } from "../../../../src/domain/errors.ts";
+import type { ConversationEntry } from "../../../../src/domain/transcript/conversation-entry.ts";
+import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { transcriptRef } from "../../../../src/lifecycle/transcripts/transcript-ref.ts";
+import { unsavedTranscripts } from "../../../../src/lifecycle/transcripts/unsaved.ts";
+import { sessionId, T0_MS } from "../../../support/builders.ts";
+import { aWorld, type World } from "../../../support/world.ts";
+
+const ID = sessionId("app-1");
+const FULL = new AoError("data_dir_unusable", "no space left on device");
+
+function entryAt(position: number): ConversationEntry {
+  const kinds = [
+    { role: "user", edge: "start" },
+    { role: "assistant", edge: undefined },
+    { role: "system", edge: "end" },
+  ] as const;
+  const { role, edge } = kinds[(position - 1) % 3] ?? kinds[0];
+  const after = position === 1 ? null : position - 1;
+  return { position, after, role, edge, text: `${role} ${position}`, atMs: T0_MS + position, detail: {} };
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => entryAt(index + 1));
+
+async function aTalkingWorld() {
+  const world = aWorld();
+  const { metadata } = await world.spawn({ prompt: null });
+  const conversationId = metadata.agentSessionId ?? "";
+  const hear = (entry: ConversationEntry, overrides: { readonly launchId?: string } = {}) =>
+    world.hear(ID, "said", {
+      body: said(conversationId, entry),
+      atMs: T0_MS + entry.position,
+      ...overrides,
+    });
+  return { world, conversationId, hear };
+}
+
+async function messagesOf({ deps, row }: World) {
+  const loaded = await deps.transcripts.load(transcriptRef(deps, row(ID)));
+  return loaded.kind === "loaded" ? loaded.messages : [];
+}
+
+const texts = async (world: World) => (await messagesOf(world)).map(({ text }) => text);
+const pendingIn = async (world: World) => (await world.deps.inbox.pending()).length;
+
+/** The same, but that no transcript can be saved. */
+function withFullDisk(deps: SessionDeps): SessionDeps {
+  const refuse = async () => {
+    throw FULL;
+  };
+  return { ...deps, transcripts: { ...deps.transcripts, saveSnapshot: refuse, saveRewrite: refuse } };
+}
+
+describe("what an agent tells", () => {
+  test("is in the transcript once, in order, with its source and the turn it belongs to", async () => {
+    const { world, hear } = await aTalkingWorld();
+    for (const entry of upTo(6)) await hear(entry);
+    await observeSessions(world.deps);
+    const messages = await messagesOf(world);
+    expect(messages.map(({ text, source }) => [text, source])).toEqual(
+      upTo(6).map(({ text }) => [text, "hook"]),
+    );
+    const [second, first] = world.deps.turns.ofSession(ID, 9).turns.map(({ turnId }) => turnId);
+    expect(messages.map(({ turnId }) => turnId)).toEqual([first, first, first, second, second, second]);
+    expect(await pendingIn(world)).toBe(0);
+  });
+
+  test("is saved once when its events were not removed, or come again", async () => {
+    const { world, hear } = await aTalkingWorld();
+    for (const entry of upTo(3)) await hear(entry);
+    const inbox = { ...world.deps.inbox, remove: async () => undefined };
+    await observeSessions({ ...world.deps, inbox });
+    const saved = await messagesOf(world);
+    await observeSessions(world.deps);
+    for (const entry of upTo(3)) await hear(entry);
+    await observeSessions(world.deps);
+    expect(await messagesOf(world)).toEqual(saved);
+    expect(await pendingIn(world)).toBe(0);
+  });
+
+  test("is the same transcript however it is cut into saves, and in whatever order it comes", async () => {
+    const order = fc.shuffledSubarray(upTo(6), { minLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(order, fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }), async (all, cuts) => {
+        const { world, hear } = await aTalkingWorld();
+        for (const [index, entry] of all.entries()) {
+          await hear(entry);
+          if (cuts[index] === true) await observeSessions(world.deps);
+        }
+        await observeSessions(world.deps);
+        expect(await texts(world)).toEqual(upTo(6).map(({ text }) => text));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("counts also when its launch is not the current one any more", async () => {
+    const { world, hear } = await aTalkingWorld();
+    const { launchId } = world.row(ID).metadata;
+    await world.kill(ID);
+    await world.restore(ID);
+    await hear(entryAt(1), { launchId });
+    await observeSessions(world.deps);
+    expect(await texts(world)).toEqual(["user 1"]);
+    expect(await pendingIn(world)).toBe(0);
+  });
+
+  test("is not asked for in a session without news", async () => {
+    const { world, hear } = await aTalkingWorld();
+    await hear(entryAt(1));
+    await observeSessions(world.deps);
+    const transcripts = new Proxy(world.deps.transcripts, {
+      get: () => {
+        throw new Error("a transcript was touched");
+      },
+    });
+    await world.hear(ID, "active");
+    await observeSessions({ ...world.deps, transcripts });
+    expect(world.row(ID).lifecycle.activity.state).toBe("active");
+  });
+});
+
+describe("the agent's own log", () => {
+  test("tells what its hooks left out", async () => {
+    const { world, conversationId, hear } = await aTalkingWorld();
+    world.agent.setLog(conversationId, upTo(6));
+    for (const position of [1, 4]) await hear(entryAt(position));
+    await observeSessions(world.deps);
+    const messages = await messagesOf(world);
+    expect(messages.map(({ text }) => text)).toEqual(upTo(6).map(({ text }) => text));
+    const sources = messages.map(({ source }) => source);
+    expect(sources).toEqual(["hook", "agent_log", "agent_log", "hook", "agent_log", "agent_log"]);
+    expect(messages[1]?.turnId).toBe(messages[0]?.turnId);
+  });
+
+  test("is read when the session ends, by a kill or by itself", async () => {
+    for (const end of ["kill", "exit"] as const) {
+      const { world, conversationId, hear } = await aTalkingWorld();
+      await hear(entryAt(1));
+      await observeSessions(world.deps);
+      world.agent.setLog(conversationId, upTo(2));
+      if (end === "kill") await world.kill(ID);
+      else {
+        world.runtime.exitAgent(ID, 0);
+        await observeSessions(world.deps);
+      }
+      expect([end, await texts(world)]).toEqual([end, ["user 1", "assistant 2"]]);
+    }
+  });
+
+  test("that lost its end takes nothing away", async () => {
+    const { world, conversationId, hear } = await aTalkingWorld();
+    for (const entry of upTo(3)) await hear(entry);
+    await observeSessions(world.deps);
+    world.agent.setLog(conversationId, upTo(1));
+    await world.kill(ID);
+    expect(await texts(world)).toEqual(upTo(3).map(({ text }) => text));
+  });
+});
+
+describe("a save that fails", () => {
+  test("leaves the words in the inbox, says so, stops no other session, and is made good", async () => {
+    const { world, hear } = await aTalkingWorld();
+    await world.spawn({ issueId: "43" });
+    for (const entry of upTo(3)) await hear(entry);
+    await world.hear(ID, "ready");
+    await world.hear(sessionId("app-2"), "active");
+    const { unsaved } = await observeSessions(withFullDisk(world.deps));
+    expect(unsaved).toEqual([{ id: ID, cause: FULL.message }]);
+    expect(await unsavedTranscripts(world.deps)).toEqual(unsaved);
+    expect(world.row(ID).lifecycle.activity.state).toBe("ready");
+    expect(world.row(sessionId("app-2")).lifecycle.activity.state).toBe("active");
+    expect(await pendingIn(world)).toBe(3);
+
+    await observeSessions(withFullDisk(world.deps));
+    expect(await pendingIn(world)).toBe(3);
+    await observeSessions(world.deps);
+    expect(await unsavedTranscripts(world.deps)).toEqual([]);
+    expect(await pendingIn(world)).toBe(0);
+    const messages = await messagesOf(world);
+    expect(messages.map(({ text }) => text)).toEqual(upTo(3).map(({ text }) => text));
+    const [turn] = world.deps.turns.ofSession(ID, 9).turns;
+    expect(new Set(messages.map(({ turnId }) => turnId))).toEqual(new Set([turn?.turnId]));
+  });
+
+  test("of a session that ended is made good without another event", async () => {
+    const { world, conversationId } = await aTalkingWorld();
+    world.agent.setLog(conversationId, upTo(2));
+    world.runtime.exitAgent(ID, 0);
+    await observeSessions(withFullDisk(world.deps));
+    expect(await unsavedTranscripts(world.deps)).toHaveLength(1);
+    await observeSessions(world.deps);
+    expect(await texts(world)).toEqual(["user 1", "assistant 2"]);
+    expect(await unsavedTranscripts(world.deps)).toEqual([]);
+  });
+});
