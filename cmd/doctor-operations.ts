@@ -1,7 +1,9 @@
 import type { Ao } from "../src/compose.ts";
+import { dataLayout } from "../src/domain/data-layout.ts";
 import { isLeased, type Operation } from "../src/domain/operation.ts";
 import { lookAtHolders } from "../src/lifecycle/operations/claim-operation.ts";
-import { findOrphans, nameOrphans } from "../src/lifecycle/recovery/find-orphans.ts";
+import { findOrphans, keptWithoutStore, nameOrphans } from "../src/lifecycle/recovery/find-orphans.ts";
+import type { Orphan } from "../src/lifecycle/recovery/reconcile-result.ts";
 import type { Check } from "./doctor-check.ts";
 
 const FIX = "ao reconcile";
@@ -28,13 +30,28 @@ function namesOf(operations: readonly Operation[]): string {
 }
 
 /** Runtimes and worktrees that carry our marks and have no owner. */
-export async function orphansCheck({ deps, isNew }: Ao): Promise<Check> {
+export async function orphansCheck({ deps, dataDirectory, isNew }: Ao): Promise<Check> {
   const name = "orphans";
-  if (isNew) return { name, status: "pass", detail: "nothing was made yet", fix: null };
+  if (isNew) return dataDirectory.exists() ? withoutStoreCheck(name, deps) : nothingMade(name);
   const orphans = nameOrphans(await findOrphans(deps));
   if (orphans.length === 0) return { name, status: "pass", detail: "none", fix: null };
-  const detail = orphans
+  return { name, status: "warn", detail: inWords(orphans), fix: FIX };
+}
+
+function nothingMade(name: string): Check {
+  return { name, status: "pass", detail: "nothing was made yet", fix: null };
+}
+
+/** What was made is there and the store that tells of it is not: it was lost, or moved away. */
+async function withoutStoreCheck(name: string, deps: Ao["deps"]): Promise<Check> {
+  const orphans = await keptWithoutStore(deps);
+  if (orphans.length === 0) return nothingMade(name);
+  const { database } = dataLayout(deps.dataDir);
+  return { name, status: "fail", detail: inWords(orphans), fix: `put ${database} back, or a copy of it` };
+}
+
+function inWords(orphans: readonly Orphan[]): string {
+  return orphans
     .map(({ kind, sessionId, where, detail: what }) => `${kind} of ${sessionId} (${where}): ${what}`)
     .join("; ");
-  return { name, status: "warn", detail, fix: FIX };
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
+import { keptWithoutStore } from "../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import type { ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
 import { durationFlag, jsonOption } from "../flags.ts";
@@ -36,9 +37,10 @@ interface Flags {
   readonly interval?: string;
 }
 
-async function tick({ deps, isNew }: Ao): Promise<ReconcileResult> {
-  // Without a store nothing can be known to be nobody's.
-  return isNew ? NOTHING : reconcile(deps);
+async function tick({ deps, dataDirectory, isNew }: Ao): Promise<ReconcileResult> {
+  if (!isNew) return reconcile(deps);
+  // Without a store nothing can be known to be nobody's: it is only named.
+  return dataDirectory.exists() ? { ...NOTHING, orphans: await keptWithoutStore(deps) } : NOTHING;
 }
 
 async function once(invocation: Invocation): Promise<number> {

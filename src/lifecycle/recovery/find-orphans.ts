@@ -82,3 +82,20 @@ export function nameOrphans({ runtimes, workspaces }: Orphans): readonly Orphan[
     ),
   ];
 }
+
+const NO_STORE = "there is no store that could tell whose it is";
+
+/**
+ * All that carries our marks where the store is missing: it may be lost, and what is there may be of its sessions.
+ * Changes nothing.
+ *
+ * @throws AoError as `findOrphans`.
+ */
+export async function keptWithoutStore(deps: SessionDeps): Promise<readonly Orphan[]> {
+  const { runtimes, workspaces } = await findOrphans(deps);
+  const told = { action: "kept", detail: NO_STORE } as const;
+  return [
+    ...runtimes.map((runtime) => runtimeOrphan(runtime, told)),
+    ...workspaces.map((workspace) => workspaceOrphan(workspace, told)),
+  ];
+}
