@@ -32,8 +32,14 @@ module.exports = {
     {
       name: "only-compose-imports-adapters",
       severity: "error",
-      from: { path: "^(cmd|src)/", pathNot: "^src/(compose\\.ts$|adapters/)" },
+      from: { path: "^(cmd|src)/", pathNot: "^src/(compose(\\.ts$|/)|adapters/)" },
       to: { path: "^src/adapters/" },
+    },
+    {
+      name: "only-compose-imports-its-parts",
+      severity: "error",
+      from: { pathNot: "^src/compose(\\.ts$|/)" },
+      to: { path: "^src/compose/" },
     },
     {
       name: "only-compose-and-index-lie-above-the-layers",

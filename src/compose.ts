@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { embeddedAgent } from "./adapters/agents/embedded/embedded-agent.ts";
 import { shellAgent } from "./adapters/agents/shell/shell-agent.ts";
-import { type ConfigLookup, findConfigFile } from "./adapters/config/find-config-file.ts";
+import { findConfigFile } from "./adapters/config/find-config-file.ts";
 import {
   type DataDirectory,
   dataDirectory,
@@ -12,7 +12,6 @@ import {
 import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts";
 import { faultSeams } from "./adapters/faults/fault-seams.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
-import type { FileLocksOptions } from "./adapters/locks/file-locks.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
@@ -22,8 +21,7 @@ import { systemProcessTable } from "./adapters/processes/system-process-table.ts
 import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
 import { sha256 } from "./adapters/transcript-files/sha256.ts";
 import { systemTranscriptFiles } from "./adapters/transcript-files/system-transcript-files.ts";
-import type { GitWorktreesOptions } from "./adapters/worktree/git-worktrees.ts";
-import type { GitSnapshotsOptions } from "./adapters/worktree/salvage/git-snapshots.ts";
+import { type Lookup, lazyGit, lazyLocks, lazyRules } from "./compose/lazy.ts";
 import { dataLayout } from "./domain/data-layout.ts";
 import { AoError } from "./domain/errors.ts";
 import type { ProcessIdentity } from "./domain/session.ts";
@@ -34,7 +32,6 @@ import type { Config } from "./ports/config.ts";
 import type { IdSource } from "./ports/ids.ts";
 import type { Inbox } from "./ports/inbox.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
-import type { SessionStore } from "./ports/session-store.ts";
 import type { Store } from "./ports/store.ts";
 
 /**
@@ -112,71 +109,6 @@ async function openStore(directory: DataDirectory, access: Access): Promise<Open
   return { store: sqliteStore({ path: database, isReadOnly: access === "reading" }), isNew, dataDir };
 }
 
-/** Git is loaded by the first call that needs it: a list needs none. */
-function lazyGit(
-  options: Omit<GitSnapshotsOptions, "addTimeoutMs" | "locks"> & { readonly lockOptions: FileLocksOptions },
-): Pick<SessionDeps, "workspace" | "snapshots" | "repositories"> {
-  const worktrees = async () => {
-    const [{ gitWorktrees }, { fileLocks }] = await Promise.all([
-      import("./adapters/worktree/git-worktrees.ts"),
-      import("./adapters/locks/file-locks.ts"),
-    ]);
-    return gitWorktrees({ ...options, locks: fileLocks(options.lockOptions) });
-  };
-  const snapshots = async () => {
-    const [{ gitSnapshots }, { fileLocks }] = await Promise.all([
-      import("./adapters/worktree/salvage/git-snapshots.ts"),
-      import("./adapters/locks/file-locks.ts"),
-    ]);
-    return gitSnapshots({ ...options, locks: fileLocks(options.lockOptions) });
-  };
-  const repositories = async () => {
-    const { gitRepositories } = await import("./adapters/worktree/git-repositories.ts");
-    return gitRepositories(options);
-  };
-  return {
-    workspace: {
-      check: async () => (await worktrees()).check(),
-      plan: async (spec) => (await worktrees()).plan(spec),
-      create: async (spec, plan) => (await worktrees()).create(spec, plan),
-      discard: async (ref, plan) => (await worktrees()).discard(ref, plan),
-      planRestore: async (spec) => (await worktrees()).planRestore(spec),
-      restore: async (spec, plan) => (await worktrees()).restore(spec, plan),
-      inspect: async (ref, seen) => (await worktrees()).inspect(ref, seen),
-      survey: async (ref, seen) => (await worktrees()).survey(ref, seen),
-      users: async () => (await worktrees()).users(),
-      destroy: async (ref, onBranch, isKept) => (await worktrees()).destroy(ref, onBranch, isKept),
-      undoCreate: async (ref, created, isKept) => (await worktrees()).undoCreate(ref, created, isKept),
-      marked: async () => (await worktrees()).marked(),
-      sweepTrash: async () => (await worktrees()).sweepTrash(),
-    },
-    snapshots: {
-      salvage: async (request) => (await snapshots()).salvage(request),
-      obstacles: async (ref) => (await snapshots()).obstacles(ref),
-      holds: async (request) => (await snapshots()).holds(request),
-      putBack: async (request) => (await snapshots()).putBack(request),
-      list: async (path, id) => (await snapshots()).list(path, id),
-      show: async (path, ref) => (await snapshots()).show(path, ref),
-      drop: async (path, ref) => (await snapshots()).drop(path, ref),
-      take: async (ref, turnId, edge) => (await snapshots()).take(ref, turnId, edge),
-      checkpoints: async (path, id) => (await snapshots()).checkpoints(path, id),
-      rewind: async (request) => (await snapshots()).rewind(request),
-      dropCheckpoints: async (path, id) => (await snapshots()).dropCheckpoints(path, id),
-    },
-    repositories: { find: async (directory) => (await repositories()).find(directory) },
-  };
-}
-
-/** A lock is loaded by the first call that takes one. */
-function lazyLocks(options: FileLocksOptions): SessionDeps["locks"] {
-  return {
-    async withLock(name, work, wait) {
-      const { fileLocks } = await import("./adapters/locks/file-locks.ts");
-      return fileLocks(options).withLock(name, work, wait);
-    },
-  };
-}
-
 function socketFor(stores: Store, digest: string, env: Environment): string {
   const { XDG_RUNTIME_DIR: xdg, TMPDIR: temporary } = env;
   const chosen = chooseSocketPath({
@@ -186,21 +118,6 @@ function socketFor(stores: Store, digest: string, env: Environment): string {
     dataDirDigest: digest,
   });
   return rememberedSocket(stores, chosen);
-}
-
-type Lookup = Omit<ConfigLookup, "recordedPath">;
-
-/** A person's word on ignored files, read when there are any to judge. */
-function lazyRules(
-  lookup: Lookup,
-  store: SessionStore,
-  repositories: () => SessionDeps["repositories"],
-): NonNullable<GitWorktreesOptions["ignoredRule"]> {
-  const repositoryOf = async (folder: string) => (await repositories().find(folder))?.path;
-  return async (owner) => {
-    const { ignoredRuleOf } = await import("./adapters/config/ignored-rules.ts");
-    return ignoredRuleOf({ lookup, store, repositoryOf }, owner);
-  };
 }
 
 interface Parts extends OpenedStore {
