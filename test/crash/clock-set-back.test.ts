@@ -117,14 +117,20 @@ describe("a clock that is set back by an hour", () => {
     const id = await ao.spawn(repository, ["--branch", "heard"]);
     await ao.until(id, "idle");
     const { launchId } = rowOf(place, id).metadata;
-    const head = ["ao-hook 1", `session ${id}`, `launch ${launchId}`, "agent embedded", "event submit"];
-    const asks = [...head, `time ${Date.now() + HOUR_MS}`, "", '{"prompt":null}'].join("\n");
-    writeFileSync(join(ao.dataDir, "inbox", "new", "asks"), asks);
+    const head = [
+      "ao-hook 1",
+      `session ${id}`,
+      `launch ${launchId}`,
+      "agent embedded",
+      "event session_start",
+    ];
+    const ready = [...head, `time ${Date.now() + HOUR_MS}`, "", "{}"].join("\n");
+    writeFileSync(join(ao.dataDir, "inbox", "new", "ready"), ready);
     await reconcileAt(place, withClock(place, HOUR_MS));
-    expect(rowOf(place, id).lifecycle.session.state).toBe("working");
-    await ao.run(["send", id, "hello"]);
-    await ao.until(id, "idle");
+    expect(rowOf(place, id).metadata.heard?.atMs).toBeGreaterThan(Date.now());
+    await ao.run(["send", id, "ask who?"]);
+    await ao.until(id, "needs_input");
     await reconcileAt(place, {});
-    expect(rowOf(place, id).lifecycle.session.state).toBe("idle");
+    expect(rowOf(place, id).lifecycle.session.state).toBe("needs_input");
   });
 });
