@@ -26,8 +26,9 @@ export interface OperationStore {
   /** Adds a row. False when the id is taken; nothing changed then. */
   insert(operation: Operation): boolean;
   /**
-   * Replaces the row when its stored version is `readVersion` and it is not finished. False when not, or
-   * when there is no row; nothing changed then. The caller has set the new version in `operation`.
+   * Replaces state, progress, attempt and times of the row when its stored version is `readVersion` and it is not
+   * finished; what was asked for stays as it was inserted. False when not, or when there is no row; nothing changed
+   * then. The caller has set the new version in `operation`.
    */
   save(operation: Operation, readVersion: number): boolean;
   /** All that are neither completed nor failed, by creation and then by id. */

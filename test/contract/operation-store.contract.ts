@@ -119,6 +119,15 @@ function saveTests(fresh: Fresh): void {
     });
   });
 
+  test("a save leaves what was asked for as it was", () => {
+    const { operations } = fresh();
+    operations.insert(anOperation({ input: { note: "first" } }));
+    const next = aLeasedOperation({ input: { note: "second" }, subject: "other", createdAtMs: T0_MS + 9 });
+    expect(operations.save(next, 1)).toBe(true);
+    const { subject, createdAtMs } = anOperation();
+    expect(operations.get(next.id)).toEqual({ ...next, input: { note: "first" }, subject, createdAtMs });
+  });
+
   test.each([0, 2, 3])("a save that names version %i of a row at 1 changes nothing", (version) => {
     const { operations } = fresh();
     operations.insert(anOperation());

@@ -18,6 +18,11 @@ function byCreation(one: Operation, other: Operation): number {
   return one.createdAtMs - other.createdAtMs || byText(one.id, other.id);
 }
 
+/** What no step changes. */
+function askedFor({ kind, projectId, sessionId, subject, input, createdAtMs }: Operation) {
+  return { kind, projectId, sessionId, subject, input, createdAtMs };
+}
+
 /** Rows as JSON, as a database would keep them; none of them is ever unreadable. */
 export function memoryOperationStore(): MemoryOperationStore {
   let rows: ReadonlyMap<OperationId, Operation> = new Map();
@@ -39,7 +44,7 @@ export function memoryOperationStore(): MemoryOperationStore {
     save(operation, readVersion) {
       const stored = rows.get(operation.id);
       const isReplaced = stored !== undefined && stored.version === readVersion && !isFinished(stored);
-      return isReplaced && put(operation);
+      return isReplaced && put({ ...operation, ...askedFor(stored) });
     },
     unfinished: () => readable(select((operation) => !isFinished(operation))),
     ofSession: (id, limit) =>

@@ -32,6 +32,23 @@ const COLUMNS = [
   "updated_at",
 ] as const satisfies readonly (keyof OperationRow)[];
 
+/** What a step of an operation may change; what was asked for, which may be long, is from its beginning. */
+const CHANGING = [
+  "progress",
+  "state",
+  "next_attempt_at",
+  "lease_token",
+  "lease_owner",
+  "lease_expires_at",
+  "result",
+  "error",
+  "completed_at",
+  "attempt",
+  "version",
+  "last_error",
+  "updated_at",
+] as const satisfies readonly (keyof OperationRow)[];
+
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM operations`;
 /** As in the partial index; a state that is none counts as unfinished, so that it is reported. */
 const UNFINISHED = "state NOT IN ('completed', 'failed')";
@@ -68,7 +85,7 @@ export function operationTable(db: Database): OperationStore {
      ON CONFLICT (id) DO NOTHING`,
   );
   const update = db.prepare<[OperationRow & { readonly read_version: number }]>(
-    `UPDATE operations SET ${COLUMNS.map((name) => `${name} = @${name}`).join(", ")}
+    `UPDATE operations SET ${CHANGING.map((name) => `${name} = @${name}`).join(", ")}
      WHERE id = @id AND version = @read_version AND ${UNFINISHED}`,
   );
 
