@@ -5,6 +5,7 @@ import type { LeasedOperation } from "../../domain/operation.ts";
 import { isSettledTurn, type SettledTurn, type TurnError, type TurnOutcome } from "../../domain/turn.ts";
 import type { AgentCancel } from "../../ports/turn-cancel.ts";
 import type { SessionDeps } from "../deps.ts";
+import { hearSession } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
 import { insideTransaction } from "../operations/inside-transaction.ts";
 import { operationLedger } from "../operations/ledger.ts";
@@ -28,6 +29,8 @@ import {
  */
 export async function carryOutCancel(deps: SessionDeps, held: LeasedOperation): Promise<void> {
   const key = turnOf(held);
+  // Its end may be told and not read yet; then there is nothing to stop.
+  await hearSession(deps, key.sessionId);
   const turn = requireTurn(deps, key);
   const cancel = cancelOf(deps, held);
   if (isSettledTurn(turn)) return end(deps, held, { confirmed: false });

@@ -304,6 +304,20 @@ describe("the bounds of a cancellation", () => {
 });
 
 describe("a turn that is being cancelled", () => {
+  test("and whose end was told and not read yet is over for the next try, which tells its agent nothing", async () => {
+    const world = await aRunningWorld(UNCONFIRMED);
+    await cancel(world);
+    await world.hear(ID, "stop");
+    world.clock.advance(1_000);
+    expect((await step(world)).errors).toEqual([]);
+    expect(operation(world)?.state).toMatchObject({
+      kind: "completed",
+      result: { result: "already_settled" },
+    });
+    expect(turn(world)?.state).toMatchObject({ kind: "settled", outcome: "completed" });
+    expect(calls(world)).toBe(1);
+  });
+
   test("is left to that by the end of its session, and settled by recovery before the rest", async () => {
     const world = await aRunningWorld(UNCONFIRMED, { kind: "state_lost", detail: "gone" });
     await cancel(world);
