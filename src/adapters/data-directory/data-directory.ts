@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { dataLayout } from "../../domain/data-layout.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { closeToOthers, openToOthers } from "./file-modes.ts";
 import { hideFromGit } from "./hide-from-git.ts";
@@ -49,9 +50,15 @@ function locate(env: Environment, cwd: string): Pick<DataDirectory, "path" | "or
   return { path: join(homeDirectory(env), ".local", "share", "ao"), origin: "default" };
 }
 
-function unusable(path: string, reason: string, cause?: unknown): AoError {
+const ANOTHER = "name another one with AO_DATA_DIR";
+
+function unusable(
+  path: string,
+  reason: string,
+  { cause, hint }: { readonly cause?: unknown; readonly hint?: string } = {},
+): AoError {
   return new AoError("data_dir_unusable", `data directory ${path} cannot be used: ${reason}`, {
-    hint: isAbsolute(path) ? "name another one with AO_DATA_DIR" : "correct HOME, or set AO_DATA_DIR",
+    hint: hint ?? (isAbsolute(path) ? ANOTHER : "correct HOME, or set AO_DATA_DIR"),
     details: { path },
     cause,
   });
@@ -67,15 +74,17 @@ function guarded<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (cause) {
-    throw cause instanceof AoError ? cause : unusable(path, errorMessage(cause), cause);
+    throw cause instanceof AoError ? cause : unusable(path, errorMessage(cause), { cause });
   }
 }
 
 function exists(path: string): boolean {
   return guarded(path, () => {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && !stats.isDirectory()) throw unusable(path, "it is not a folder");
-    return stats !== undefined;
+    if (stats === undefined) return false;
+    if (!stats.isDirectory()) throw unusable(path, "it is not a folder");
+    if (isGitDirectory(path)) throw unusable(path, "it is a git directory, whose worktrees/ is git's own");
+    return true;
   });
 }
 
@@ -83,8 +92,22 @@ function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
+/** What makes a folder one of git's own, a bare repository or `.git` (gitrepository-layout(5)). */
+function isGitDirectory(path: string): boolean {
+  return ["HEAD", "objects", "refs"].every((name) => isThere(join(path, name)));
+}
+
+/** In the top folder of a repository all of it would be among the repository's files, and go with `git clean`. */
+function refuseTopFolder(path: string): void {
+  if (!isThere(join(path, ".git")) || isThere(dataLayout(path).database)) return;
+  throw unusable(path, "it is the top folder of a repository", {
+    hint: `${ANOTHER}, for example ${join(path, ".ao")}`,
+  });
+}
+
 function prepare(path: string): string {
   return guarded(path, () => {
+    if (exists(path)) refuseTopFolder(path);
     makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     const resolved = realpathSync(path);

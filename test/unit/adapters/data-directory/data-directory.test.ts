@@ -137,11 +137,39 @@ describe("a data directory inside a repository", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  test("that is the top folder itself hides nothing of it; elsewhere there is nothing to hide", () => {
-    const repository = gitRepository();
-    for (const path of [repository.path, tempDir()]) {
-      at(path).prepare();
-      expect(existsSync(join(path, ".gitignore"))).toBe(false);
+  test("that is the top folder itself is refused with a place in it, unless a store is there already", () => {
+    const { path } = gitRepository();
+    const hint = expect.stringContaining(join(path, ".ao"));
+    expect(() => at(path).prepare()).toThrow(expect.objectContaining({ code: "data_dir_unusable", hint }));
+    writeFileSync(join(path, "ao.db"), "");
+    expect(at(path).prepare()).toBe(path);
+  });
+
+  test("that is nowhere in one has nothing to hide", () => {
+    const path = tempDir();
+    at(path).prepare();
+    expect(existsSync(join(path, ".gitignore"))).toBe(false);
+  });
+
+  test.each([
+    ["the .git of a repository", (root: string) => join(gitRepository(root).path, ".git")],
+    [
+      "a bare repository",
+      (root: string) => {
+        gitIn(root, "init", "-q", "--bare", "bare.git");
+        return join(root, "bare.git");
+      },
+    ],
+  ])("that is %s is refused by whatever looks at it", (_what, place) => {
+    const path = place(tempDir());
+    for (const use of [at(path).exists, at(path).resolved, at(path).prepare]) {
+      expect(use).toThrow(
+        expect.objectContaining({
+          code: "data_dir_unusable",
+          message: expect.stringContaining("git directory"),
+        }),
+      );
     }
+    expect(at(join(path, "ao")).exists()).toBe(false);
   });
 });
