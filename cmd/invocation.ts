@@ -25,7 +25,10 @@ export interface Invocation {
   readonly progress: Progress;
   /** What followed `--`, for the agent. */
   readonly agentArgs: readonly string[];
-  /** Opens the store and the adapters; closed when the command ends, or before. Warnings of the configuration are shown. */
+  /**
+   * Opens the store and the adapters; closed when the command ends, or before. Warnings of the configuration are
+   * shown.
+   */
   open(access: Access, chosen?: { readonly configPath?: string }): Promise<Ao>;
   /** The result: one JSON value with `--json`, else the lines. */
   print(value: unknown, lines: () => Lines | Promise<Lines>): Promise<void>;

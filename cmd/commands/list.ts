@@ -50,7 +50,10 @@ export function listCommand(
     .command({
       usage: name,
       purpose: "Show sessions of all projects with their status, newest first",
-      more: "Looks at every live session once and writes nothing. A look that fails is shown as detecting, never as dead.",
+      more: [
+        "Looks at every live session once and writes nothing. A look that fails is shown as detecting, never",
+        "as dead.",
+      ].join("\n"),
       examples: [
         ["ao list", "what is going on, everywhere"],
         ["ao list -p app --include-terminated --json", "all sessions of one project, for a script"],

@@ -52,6 +52,7 @@ export type DeliveringMessage = Message<Extract<MessageState, { readonly kind: "
 /** A message that may have reached its agent without a receipt. */
 export type SentMessage = Message<Extract<MessageState, { readonly kind: "delivering" | "unconfirmed" }>>;
 
+/** Whether somebody has said that it is about to be typed, and not yet what became of it. */
 export function isDelivering(message: Message): message is DeliveringMessage {
   return message.state.kind === "delivering";
 }

@@ -33,6 +33,8 @@ export interface Scope {
 /**
  * Reads inbox, rows and runtimes, in this order; the runtimes with one look, or none when there is nothing
  * to look at. Changes nothing.
+ *
+ * @throws AoError data_dir_unusable when the inbox cannot be read.
  */
 export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): Promise<Facts> {
   // Events first: a row that is read after an event is at least as new as the launch that sent it.

@@ -91,6 +91,7 @@ export function killOutcomeOf(operation: Operation<CompletedState>): KillOutcome
   return { result: result as unknown as KillResult, refusal: refusal === null ? null : errorOf(refusal) };
 }
 
+/** What a kill tells of a session; names its worktree only when that stays. */
 export function killResult(
   { id, metadata }: SessionRecord,
   state: Pick<KillResult, "workspaceFreed" | "alreadyTerminated">,

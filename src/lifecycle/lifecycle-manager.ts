@@ -91,6 +91,7 @@ type Decide = (record: SessionRecord, nowMs: number) => SessionRecord;
 /** What is written together with a row. It gets the row as it was before. */
 type Alongside = (before: SessionRecord, nowMs: number) => void;
 
+/** The lifecycle manager on a store. Keeps nothing itself: each call reads its row anew. */
 export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
   const change = (id: SessionId, decide: Decide) => changeRow(deps, id, { decide });
   const learn = (id: SessionId, facts: readonly Fact[], alongside?: Alongside) =>

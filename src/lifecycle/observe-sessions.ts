@@ -41,6 +41,8 @@ export interface ObserveResult {
 /**
  * What `listSessions` shows, saved: pending events and one look at the live sessions go through the
  * lifecycle manager, then the events are removed. Without `ids` all sessions; unknown ids are left out.
+ *
+ * @throws AoError data_dir_unusable when the inbox cannot be read or changed.
  */
 export async function observeSessions(deps: SaveDeps, ids?: readonly SessionId[]): Promise<ObserveResult> {
   const load = () => (ids === undefined ? deps.store.rows() : ids.flatMap((id) => deps.store.get(id) ?? []));
@@ -58,6 +60,8 @@ interface Saved extends Change {
  * Saves what was gathered: what was said to the transcripts, then all of one session in one write with its turns
  * and messages. Then removes the events that are of no more use and sets aside those that nobody will apply; those
  * whose words could not be saved stay. Saving the same events twice changes nothing.
+ *
+ * @throws AoError data_dir_unusable when the inbox cannot be changed.
  */
 export async function saveFacts(
   deps: SaveDeps,

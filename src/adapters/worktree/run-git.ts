@@ -41,6 +41,7 @@ const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 const READ_ENV = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1" };
 const READ_OPTIONS = ["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
 
+/** Where git starts; the path has to be absolute. */
 export const inDirectory = (path: string): GitLocation => ({ kind: "directory", path });
 
 /** Runs git for all of this adapter. The working directory is never the caller's, which may be gone. */

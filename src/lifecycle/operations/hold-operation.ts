@@ -66,6 +66,11 @@ export function renew(deps: LedgerDeps, held: LeasedOperation): LeasedOperation 
   });
 }
 
+/**
+ * Gives the operation up for the next one, with why.
+ *
+ * @throws AoError operation_in_progress when the lease was lost; nothing is written then.
+ */
 export function release(
   deps: LedgerDeps,
   held: LeasedOperation,
@@ -78,6 +83,11 @@ export function release(
   });
 }
 
+/**
+ * Ends the operation with its result, in one transaction with what changes with it.
+ *
+ * @throws AoError operation_in_progress when the lease was lost; nothing is written then.
+ */
 export function complete(
   deps: LedgerDeps,
   held: LeasedOperation,
@@ -90,6 +100,11 @@ export function complete(
   });
 }
 
+/**
+ * Ends the operation as failed, in one transaction with what changes with it.
+ *
+ * @throws AoError operation_in_progress when the lease was lost; nothing is written then.
+ */
 export function fail(
   deps: LedgerDeps,
   held: LeasedOperation,

@@ -14,6 +14,8 @@ import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } fro
  * Takes over the operations of processes that are gone, each on its own: forward where that is safe, else
  * back. One look into the store when there are none. What another process holds is left alone. First brings
  * the runtimes back into reach: every command that changes something begins here, and has to see them.
+ *
+ * @throws AoError as the store does; what one operation meets is among the errors of the result.
  */
 export async function recoverOperations(deps: SessionDeps): Promise<Recovery> {
   await deps.runtime.reopen();
