@@ -3,13 +3,13 @@ import { dirname } from "node:path";
 import type { Ao } from "../src/compose.ts";
 import { dataLayout } from "../src/domain/data-layout.ts";
 import { AoError, errorMessage } from "../src/domain/errors.ts";
+import { shellQuoted } from "../src/domain/shell-quoted.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import { refuseUnknownAgents } from "./agent-problems.ts";
 import type { Check } from "./doctor-check.ts";
 import { operationsCheck, orphansCheck } from "./doctor-operations.ts";
 import { projectsCheck } from "./doctor-projects.ts";
 import type { Invocation } from "./invocation.ts";
-import { quoted } from "./quote.ts";
 
 const LEAST_NODE = 20;
 const OPEN_TO_OTHERS = 0o077;
@@ -134,7 +134,7 @@ function missingFolderCheck(name: string, folder: string): Check {
     name,
     status: "fail",
     detail: `${folder} cannot be made: ${around} is no folder that this user can write`,
-    fix: `mkdir -p -m 700 ${quoted(around)}; or end the sessions that were started there, then the next spawn chooses another place`,
+    fix: `mkdir -p -m 700 ${shellQuoted(around)}; or end the sessions that were started there, then the next spawn chooses another place`,
   };
 }
 
@@ -147,7 +147,9 @@ async function socketCheck(invocation: Invocation): Promise<Check> {
   if (stats === undefined) return missingFolderCheck(name, folder);
   const isOwn = stats.isDirectory() && stats.uid === process.getuid?.();
   if (isOwn && (stats.mode & OPEN_TO_OTHERS) === 0) return pass(name, folder);
-  const fix = isOwn ? `chmod 700 ${quoted(folder)}` : `look at ${folder} and remove it if it is not yours`;
+  const fix = isOwn
+    ? `chmod 700 ${shellQuoted(folder)}`
+    : `look at ${folder} and remove it if it is not yours`;
   return { name, status: "fail", detail: `${folder} is not this user's alone`, fix };
 }
 

@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
+import { shellQuoted } from "../../src/domain/shell-quoted.ts";
 import { attachCommand as attachCommandOf } from "../../src/lifecycle/attach-command.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Io } from "../io.ts";
-import { quoted } from "../quote.ts";
 import { runInTerminal } from "../run-in-terminal.ts";
 
 function whyNoTerminal({ stdin, stdout, env }: Io): string | undefined {
@@ -29,7 +29,7 @@ export function requireTerminal(io: Io, command: string): void {
 /** Shows a session's terminal here until the user detaches, or moves the surrounding client to it. */
 export async function attachTo(invocation: Invocation, ao: Ao, id: SessionId): Promise<void> {
   const { kind, argv } = await attachCommandOf(ao.deps, id);
-  if (kind === "attach") requireTerminal(invocation.io, argv.map(quoted).join(" "));
+  if (kind === "attach") requireTerminal(invocation.io, argv.map(shellQuoted).join(" "));
   invocation.progress.clear();
   await runInTerminal(argv, invocation.io);
 }

@@ -1,7 +1,7 @@
 import { execa } from "execa";
+import { shellQuoted } from "../../src/domain/shell-quoted.ts";
 import type { Paint } from "../color.ts";
 import type { Io } from "../io.ts";
-import { quoted } from "../quote.ts";
 
 export interface DemoResult {
   readonly exitCode: number;
@@ -39,7 +39,7 @@ export function demoShell({ cwd, env, io, paint }: DemoShellOptions): DemoShell 
     run,
     async show(args, input) {
       const result = await run(args, input);
-      const lines = [`\n${paint("bold", `$ ao ${args.map(quoted).join(" ")}`)}`];
+      const lines = [`\n${paint("bold", `$ ao ${args.map(shellQuoted).join(" ")}`)}`];
       if (result.all !== "") lines.push(result.all);
       if (result.exitCode !== 0) lines.push(paint("dim", `(exit code ${result.exitCode})`));
       io.stdout.write(`${lines.join("\n")}\n`);

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import { AoError } from "../../src/domain/errors.ts";
+import { shellQuoted } from "../../src/domain/shell-quoted.ts";
 import type { Paint } from "../color.ts";
 import type { Io } from "../io.ts";
-import { quoted } from "../quote.ts";
 import { DEMO_ISSUES, type DemoIssue } from "./demo-issues.ts";
 import { type DemoResult, type DemoShell, demoShell } from "./demo-shell.ts";
 import { throwawayRepository } from "./throwaway-repository.ts";
@@ -191,12 +191,12 @@ async function tellHowToPlay(stage: Stage): Promise<void> {
   const live = (await liveSessions(stage)).map(({ id }) => id);
   stage.shell.say("Left to play with:");
   const lines = [
-    `  cd ${quoted(stage.repository)}`,
-    `  export AO_DATA_DIR=${quoted(join(stage.root, "data"))}`,
+    `  cd ${shellQuoted(stage.repository)}`,
+    `  export AO_DATA_DIR=${shellQuoted(join(stage.root, "data"))}`,
     "  ao list",
     "When done:",
     `  ao kill --keep-worktree ${live.join(" ")}`,
-    `  cd && unset AO_DATA_DIR && rm -rf ${quoted(stage.root)}`,
+    `  cd && unset AO_DATA_DIR && rm -rf ${shellQuoted(stage.root)}`,
   ];
   stage.io.stdout.write(`${lines.join("\n")}\n`);
 }

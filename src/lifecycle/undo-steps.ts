@@ -1,6 +1,7 @@
 import { dataLayout } from "../domain/data-layout.ts";
 import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
+import { shellQuoted } from "../domain/shell-quoted.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
 import type { CreatedWorkspace, KeptBranch, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
@@ -68,7 +69,7 @@ type Made = Pick<CreatedWorkspace, "path" | "branch" | "branchCreated" | "baseCo
 function worktreeLeft(ref: WorkspaceRef, created: Made, error: unknown): readonly Leftover[] {
   const { path, branch, branchCreated } = created;
   const why = describeRefusal(error);
-  const look = isAoError(error, "workspace_unsafe_path") ? `ls -la ${quoted(path)}` : statusOf(path);
+  const look = isAoError(error, "workspace_unsafe_path") ? `ls -la ${shellQuoted(path)}` : statusOf(path);
   const worktree = { what: "worktree", where: path, why };
   const branches = branchCreated ? [{ what: "branch", where: branch, why: "it is checked out there" }] : [];
   if (!isRefusal(error)) return [worktree, ...branches];
@@ -81,7 +82,7 @@ function branchKept(ref: WorkspaceRef, created: CreatedWorkspace, { branch, comm
 }
 
 function statusOf(path: string): string {
-  return `git -C ${quoted(path)} status --ignored`;
+  return `git -C ${shellQuoted(path)} status --ignored`;
 }
 
 function log(
@@ -89,12 +90,7 @@ function log(
   { baseCommit }: Pick<Made, "baseCommit">,
   branch: string,
 ): string {
-  return `git -C ${quoted(repositoryPath)} log ${quoted(`${baseCommit.slice(0, SHORT)}..${branch}`)}`;
-}
-
-/** For a POSIX shell, whatever it holds. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  return `git -C ${shellQuoted(repositoryPath)} log ${shellQuoted(`${baseCommit.slice(0, SHORT)}..${branch}`)}`;
 }
 
 /** Where the embedded agent would keep it; other agents keep theirs elsewhere. */

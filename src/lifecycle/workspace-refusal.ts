@@ -1,4 +1,5 @@
 import { type AoError, errorMessage, isAoError } from "../domain/errors.ts";
+import { shellQuoted } from "../domain/shell-quoted.ts";
 import type { FindingKind, WorkspaceFinding } from "../domain/workspace-finding.ts";
 
 /** Whether an error says that a workspace was left as it is because of what it holds or where it is. */
@@ -42,7 +43,7 @@ const ADVICE: Readonly<Record<FindingKind, string>> = {
 /** What to do in a worktree that was refused, in words for a person: one clause for each kind of finding. */
 export function adviceOn(refusal: AoError, workspacePath: string): string {
   if (isAoError(refusal, "workspace_unsafe_path")) {
-    return `look at what is there and move it away: ls -la '${workspacePath}'`;
+    return `look at what is there and move it away: ls -la ${shellQuoted(workspacePath)}`;
   }
   const kinds = findingsIn(refusal).map(({ kind }) => kind);
   const clauses = [...new Set(kinds.map((kind) => ADVICE[kind]))];

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { RuntimeSpec } from "../../ports/runtime.ts";
 import { SERVER_VARIABLES } from "./run-tmux.ts";
 
@@ -28,11 +29,6 @@ const SHELL_VARIABLES =
 
 const NOT_PASSED_ON = new Set([...PANE_VARIABLES, ...SHELL_VARIABLES.split(" ")]);
 
-/** Quotes text for a POSIX shell, whatever it holds but NUL. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 /**
  * The agent's environment as shell commands. Left out are names that are no identifiers, that the
  * terminal sets, or that the shell owns.
@@ -40,7 +36,7 @@ function quote(text: string): string {
 export function environmentText(env: Readonly<Record<string, string>>): string {
   return Object.entries(env)
     .filter(([name]) => IDENTIFIER.test(name) && !NOT_PASSED_ON.has(name))
-    .map(([name, value]) => `export ${name}=${quote(value)}\n`)
+    .map(([name, value]) => `export ${name}=${shellQuoted(value)}\n`)
     .join("");
 }
 
@@ -52,23 +48,23 @@ export function launchScript(
   spec: Pick<RuntimeSpec, "workspacePath" | "argv">,
   environmentPath: string,
 ): string {
-  const workspace = quote(spec.workspacePath);
-  const environment = quote(environmentPath);
-  const program = quote(spec.argv[0] ?? "");
+  const workspace = shellQuoted(spec.workspacePath);
+  const environment = shellQuoted(environmentPath);
+  const program = shellQuoted(spec.argv[0] ?? "");
   return `#!/bin/sh
 cd -P -- ${workspace} 2>/dev/null && [ "$(pwd -P)" = ${workspace} ] || {
-  echo ${quote(NO_WORKSPACE_MARKER)}
+  echo ${shellQuoted(NO_WORKSPACE_MARKER)}
   exit ${NO_WORKSPACE_STATUS}
 }
 [ -x ${program} ] || {
-  printf '%s\\n' ${quote(`ao: ${spec.argv[0]} cannot be run`)}
+  printf '%s\\n' ${shellQuoted(`ao: ${spec.argv[0]} cannot be run`)}
   exit 127
 }
 ao_environment=$(cat -- ${environment} && rm -f -- ${environment}) || exit 98
 unset ${[...SERVER_VARIABLES, "LC_ALL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"].join(" ")}
 eval "$ao_environment"
 unset ao_environment
-exec ${spec.argv.map(quote).join(" ")}
+exec ${spec.argv.map(shellQuoted).join(" ")}
 `;
 }
 

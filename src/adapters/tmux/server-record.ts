@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** Remembers in the data directory which server runs, for the day when its socket is gone. */
@@ -62,7 +63,10 @@ async function readRecord(path: string): Promise<ProcessIdentity | undefined> {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
   }
-  throw unavailable(`${path} does not tell its server`, `rm '${path}', when no agent runs any more`);
+  throw unavailable(
+    `${path} does not tell its server`,
+    `when no agent runs any more: rm ${shellQuoted(path)}`,
+  );
 }
 
 function parseIdentity(value: unknown): ProcessIdentity | undefined {

@@ -1,6 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 
 /** `sun_path` has 104 bytes on macOS and 108 on Linux, the final NUL included (unix(4), unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 103;
@@ -76,7 +77,7 @@ async function folderProblem(
   if (!stats.isDirectory()) return { why: "it is not a folder", hint: remove };
   if (stats.uid !== uid) return { why: `it belongs to user ${stats.uid}`, hint: remove };
   if ((stats.mode & OTHERS_PERMISSION_BITS) !== 0) {
-    return { why: "others may enter it", hint: `chmod 700 '${folder}'` };
+    return { why: "others may enter it", hint: `chmod 700 ${shellQuoted(folder)}` };
   }
   return undefined;
 }

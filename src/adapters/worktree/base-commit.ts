@@ -1,4 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceSpec } from "../../ports/workspace.ts";
 import { listRefs } from "./branch-refs.ts";
 import { findDefaultBranch } from "./default-branch.ts";
@@ -39,7 +40,7 @@ async function resolveAsked(git: Git, repository: Repository, ref: string): Prom
   if (commit !== undefined) return { ref, commit };
   await refuseEmpty(git, repository);
   throw new AoError("branch_missing", `base ${JSON.stringify(ref)} is no commit of ${repository.path}`, {
-    hint: `git -C '${repository.path}' branch --all`,
+    hint: `git -C ${shellQuoted(repository.path)} branch --all`,
     details: { baseRef: ref },
   });
 }
@@ -89,7 +90,7 @@ async function refuseEmpty(git: Git, repository: Repository): Promise<void> {
   if (outputOf(result, "list refs") !== "") return;
   if ((await resolveCommit(git, repository, "HEAD")) !== undefined) return;
   throw new AoError("repository_empty", `repository ${repository.path} has no commit yet`, {
-    hint: `git -C '${repository.path}' commit --allow-empty -m "first commit"`,
+    hint: `git -C ${shellQuoted(repository.path)} commit --allow-empty -m "first commit"`,
     details: { path: repository.path },
   });
 }

@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { resolveBase } from "./base-commit.ts";
 import { checkBranchName, refuseNul } from "./branch-name.ts";
@@ -94,8 +95,9 @@ function onlyRemote(branch: string, found: readonly FoundRef[]): FoundRef | unde
   const origin = having.find(({ ref }) => ref === `${REMOTE}origin/${branch}`);
   if (origin !== undefined || having.length < 2) return origin ?? having[0];
   const names = having.map(({ ref }) => ref.slice(REMOTE.length));
+  const [first = ""] = names;
   throw new AoError("branch_invalid", `branch ${branch} is on several remotes: ${names.join(", ")}`, {
-    hint: `git branch '${branch}' '${names[0]}'`,
+    hint: `git branch ${shellQuoted(branch)} ${shellQuoted(first)}`,
     details: { branch, candidates: names },
   });
 }
@@ -113,7 +115,7 @@ export async function branchInUse(repository: Repository, branch: string, path: 
   );
   const hint = there
     ? "choose another name with --branch"
-    : `that folder is gone: git -C '${repository.path}' worktree prune`;
+    : `that folder is gone: git -C ${shellQuoted(repository.path)} worktree prune`;
   return new AoError("branch_in_use", `branch ${branch} is checked out at ${path}`, {
     hint,
     details: { path, branch },

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import { entryAt } from "./entry-at.ts";
 import type { Repository } from "./repository.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
@@ -55,7 +56,7 @@ export async function hideFrom(repository: Repository, managedRoot: string): Pro
 /** The refusal of a place where something is. */
 export function workspaceExists(path: string): AoError {
   return new AoError("workspace_exists", `something is at ${path} already`, {
-    hint: `ls -la '${path}'`,
+    hint: `ls -la ${shellQuoted(path)}`,
     details: { path },
   });
 }

@@ -1,4 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { FindingKind } from "../../domain/workspace-finding.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { planBranch } from "./branch-plan.ts";
@@ -85,7 +86,9 @@ export async function refuseHeld(context: Context, { repository, path, record }:
 }
 
 function hintFor({ repository, path, record }: Remembered, found: ReadonlySet<FindingKind>): string {
-  if (found.has("locked")) return `git -C '${repository.path}' worktree unlock '${path}'`;
-  if (found.has("unreachable_commits")) return `git -C '${repository.path}' branch <name> <commit>`;
-  return `see what it is: git --git-dir='${record.gitDir}' diff --cached`;
+  if (found.has("locked"))
+    return `git -C ${shellQuoted(repository.path)} worktree unlock ${shellQuoted(path)}`;
+  if (found.has("unreachable_commits"))
+    return `git -C ${shellQuoted(repository.path)} branch <name> <commit>`;
+  return `see what it is: git --git-dir=${shellQuoted(record.gitDir)} diff --cached`;
 }

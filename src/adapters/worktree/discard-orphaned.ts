@@ -1,6 +1,7 @@
 import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
 import { namesAt } from "./entry-at.ts";
@@ -36,7 +37,7 @@ function orphaned({ path: wanted, repositoryPath }: WorkspaceRef, tree: string):
   const detail = `files at ${tree} that nobody can judge: their repository ${repositoryPath} is gone`;
   const finding: WorkspaceFinding = { kind: "unreadable", detail, items: [tree], count: 1 };
   return new AoError("workspace_dirty", `${wanted} is kept, it holds ${detail}`, {
-    hint: `ls -la '${tree}'`,
+    hint: `ls -la ${shellQuoted(tree)}`,
     details: { path: wanted, findings: [finding] },
   });
 }

@@ -2,6 +2,7 @@ import { rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isKeepable } from "../../domain/salvage.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ProcessUse } from "../../ports/process-table.ts";
 import type { IsKept, OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
@@ -221,7 +222,7 @@ async function moveBack(tree: string, path: string): Promise<boolean> {
       "teardown_incomplete",
       `${path} may hold work and could not be put back: it is at ${tree}`,
       {
-        hint: `mv '${tree}' '${path}'`,
+        hint: `mv ${shellQuoted(tree)} ${shellQuoted(path)}`,
         details: { path, left: [filesLeft(tree, error)] },
         cause: error,
       },
@@ -232,7 +233,7 @@ async function moveBack(tree: string, path: string): Promise<boolean> {
 function dirty({ path }: WorkspaceRef, findings: readonly WorkspaceFinding[]): AoError {
   const why = findings.map(({ detail }) => detail).join("; ");
   return new AoError("workspace_dirty", `${path} is kept, it holds ${why}`, {
-    hint: `git -C '${path}' status --ignored`,
+    hint: `git -C ${shellQuoted(path)} status --ignored`,
     details: { path, findings },
   });
 }

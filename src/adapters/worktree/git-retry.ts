@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import { type GitResult, gitFailed } from "./git-failure.ts";
 
 const LOCK_FILE = /Unable to create '(.+?\.lock)': File exists/;
@@ -58,7 +59,7 @@ async function lockHeld(action: string, stderr: string): Promise<AoError> {
   if (file === undefined) return gitFailed(action, stderr, "another git process holds a lock; try again");
   const age = await lockAge(file);
   return new AoError("git_failed", `git could not ${action}: ${file} is held${age}`, {
-    hint: `when no git process is running there: rm '${file}'`,
+    hint: `when no git process is running there: rm ${shellQuoted(file)}`,
     details: { lockFile: file, stderr: stderr.slice(-4000) },
   });
 }

@@ -1,6 +1,7 @@
 import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import { entryAt } from "./entry-at.ts";
 import { gitFailed } from "./git-failure.ts";
 import { filesLeft } from "./leftover.ts";
@@ -27,7 +28,7 @@ async function dropRecord({ git, repository }: Removal, record: WorktreeRecord):
   if ((await entryAt(record.gitDir, "git_unavailable")) === undefined) return;
   if ("error" in answer) throw answer.error;
   const isLocked = (await lockReason(record)) !== undefined;
-  const unlock = `git -C '${repository.path}' worktree unlock '${record.path}'`;
+  const unlock = `git -C ${shellQuoted(repository.path)} worktree unlock ${shellQuoted(record.path)}`;
   throw gitFailed(`forget the worktree ${record.path}`, answer.stderr, isLocked ? unlock : undefined);
 }
 

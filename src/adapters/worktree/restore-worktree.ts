@@ -1,4 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { findBranch } from "./branch-plan.ts";
 import { workspaceExists } from "./claim-folder.ts";
@@ -78,7 +79,7 @@ async function planFromBranch(context: Context, { repository, path, spec }: Anew
   const plan = await findBranch(context.git, repository, { branch, path });
   if (plan !== undefined) return planOf(repository, { operationId, path, ...plan });
   throw new AoError("branch_missing", `branch ${branch} is gone, and so is the worktree`, {
-    hint: `git -C '${repository.path}' branch '${branch}' <commit>`,
+    hint: `git -C ${shellQuoted(repository.path)} branch ${shellQuoted(branch)} <commit>`,
     details: { branch, path },
   });
 }
@@ -87,8 +88,8 @@ function damaged({ path, tree, cause }: Unreadable): AoError {
   return new AoError("git_failed", `the worktree ${path} cannot be used: ${cause}`, {
     hint:
       tree === path
-        ? `git worktree repair '${path}'`
-        : `look at what is there and move it away: ls -la '${tree}'`,
+        ? `git worktree repair ${shellQuoted(path)}`
+        : `look at what is there and move it away: ls -la ${shellQuoted(tree)}`,
     details: { path },
   });
 }

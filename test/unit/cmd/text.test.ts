@@ -3,7 +3,6 @@ import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import { age } from "../../../cmd/age.ts";
 import { newLines } from "../../../cmd/new-lines.ts";
-import { quoted } from "../../../cmd/quote.ts";
 import { table } from "../../../cmd/table.ts";
 
 describe("age", () => {
@@ -51,18 +50,6 @@ describe("newLines", () => {
         expect(printed).toEqual(all);
       }),
     );
-  });
-});
-
-describe("quoted", () => {
-  test.each([
-    ["plain", "plain"],
-    ["/tmp/a.b", "/tmp/a.b"],
-    ["$3", "'$3'"],
-    ["it's", "'it'\\''s'"],
-    ["", "''"],
-  ])("%s is typed as %s", (word, typed) => {
-    expect(quoted(word)).toBe(typed);
   });
 });
 

@@ -46,7 +46,7 @@ test("a branch that a person has checked out is theirs to switch from", async ()
 });
 
 test.each<[string, string | null, string]>([
-  ["a folder that is gone", "/gone", "that folder is gone: git -C '/repo/app' worktree prune"],
+  ["a folder that is gone", "/gone", "that folder is gone: git -C /repo/app worktree prune"],
   ["another process just now", null, "try again"],
 ])("of a branch that is taken by %s the advice of git's side stands", async (_what, path, hint) => {
   expect(await hintFor(aWorld(), path, hint)).toBe(`${hint}, then: ao restore app-9`);

@@ -301,7 +301,7 @@ describe("a spawn that cannot be taken back", () => {
     expect(error.message).toContain("the store is locked");
     expect(error.message).toContain(`kept for the work in it: worktree ${PATH}, branch feat/42`);
     expect(error.hint).toBe(
-      `try again; see what was done: git -C '${PATH}' status --ignored; git -C '/repo/app' log '000000000000..feat/42'`,
+      `try again; see what was done: git -C ${PATH} status --ignored; git -C /repo/app log 000000000000..feat/42`,
     );
     expect(error.details["left"]).toMatchObject([
       { what: "worktree", where: PATH, why: "1 untracked file" },

@@ -28,7 +28,7 @@ describe("the advice on a worktree that stays", () => {
 
   test("that is not the session's own is to look, and to commit nothing", () => {
     const advice = adviceOn(new AoError("workspace_unsafe_path", "it is a symbolic link"), PATH);
-    expect(advice).toBe(`look at what is there and move it away: ls -la '${PATH}'`);
+    expect(advice).toBe(`look at what is there and move it away: ls -la ${PATH}`);
   });
 
   test("is the hint of the kill, with what to type afterwards", async () => {

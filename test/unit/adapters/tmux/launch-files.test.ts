@@ -67,7 +67,7 @@ describe("environmentText", () => {
     ["the field separator of the shell", "IFS"],
     ["a constant of the shell", "UID"],
   ])("%s is left out", (_what, name) => {
-    expect(environmentText({ [name]: "value", KEPT: "1" })).toBe("export KEPT='1'\n");
+    expect(environmentText({ [name]: "value", KEPT: "1" })).toBe("export KEPT=1\n");
   });
 });
 
@@ -152,8 +152,8 @@ describe("writeLaunchFiles", () => {
     await writeLaunchFiles(spec).finally(() => process.umask(before));
     expect(statSync(environmentPath).mode & 0o777).toBe(0o600);
     expect(statSync(scriptPath).mode & 0o777).toBe(0o700);
-    expect(readFileSync(environmentPath, "utf8")).toContain("export SECRET='s3cret'");
-    expect(readFileSync(environmentPath, "utf8")).toContain(`export AO_LAUNCH_ID='${spec.launchId}'`);
+    expect(readFileSync(environmentPath, "utf8")).toContain("export SECRET=s3cret");
+    expect(readFileSync(environmentPath, "utf8")).toContain(`export AO_LAUNCH_ID=${spec.launchId}`);
     expect(readFileSync(scriptPath, "utf8")).not.toContain("s3cret");
     expect(readFileSync(victim, "utf8")).toBe("mine");
   });

@@ -227,7 +227,7 @@ describe("the repository", () => {
     const before = traces(world);
     const error = await failure(world.workspace.create(world.spec()), "git_failed");
     expect(error.message).toMatch(/feat\/1\.lock is held for \d+ s$/);
-    expect(error.hint).toContain(`rm '${lock}'`);
+    expect(error.hint).toContain(`rm ${lock}`);
     expect(traces(world)).toEqual(before);
     setTimeout(() => rmSync(lock), 100);
     await expect(world.workspace.create(world.spec())).resolves.toMatchObject({ branchCreated: true });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -210,6 +211,16 @@ describe("an interrupted removal", () => {
     await workspace.destroy(spec());
     expect(readdirSync(trashDir).sort()).toEqual([justNow, "app-8.held", "other"].sort());
   });
+});
+
+test("a hint can be pasted, whatever the path holds", async () => {
+  const managedRoot = join(tempDir("ao-it's $HOME"), "worktrees");
+  const { workspace, spec } = worktreeWorld(gitRepository(), { managedRoot });
+  const { path } = await workspace.create(spec());
+  writeIn(path, "work.txt", "mine");
+  const { hint } = await failure(workspace.destroy(spec()), "workspace_dirty");
+  const said = execFileSync("/bin/sh", ["-c", `${hint}`], { encoding: "utf8", env: GIT_ENV });
+  expect(said).toContain("work.txt");
 });
 
 describe("undoCreate", () => {

@@ -348,7 +348,7 @@ test("of a folder that was deleted by hand the staged work is not dropped for a 
   const gitDir = gitDirOf(path);
   rmSync(path, { recursive: true });
   const error = await failure(workspace.restore(spec()), "workspace_exists");
-  expect(error.hint).toBe(`see what it is: git --git-dir='${gitDir}' diff --cached`);
+  expect(error.hint).toBe(`see what it is: git --git-dir=${gitDir} diff --cached`);
   expect(gitIn("/", `--git-dir=${gitDir}`, "diff", "--cached", "--name-only")).toBe("new.txt");
 });
 

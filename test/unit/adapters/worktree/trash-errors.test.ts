@@ -42,7 +42,7 @@ describe("a record that git keeps", () => {
       ({ path }) => `d=$2; mkdir -p '${path}'; git -C "$d" worktree lock '${path}'; rmdir '${path}'`,
     );
     const error = await failure(workspace.destroy(spec()), "git_failed");
-    expect(error.hint).toContain(`worktree unlock '${path}'`);
+    expect(error.hint).toContain(`worktree unlock ${path}`);
     expect(existsSync(join(path, "readme.md"))).toBe(true);
   });
 
