@@ -1,8 +1,6 @@
+import { MAX_HOOK_BODY_BYTES } from "../src/domain/hook-event.ts";
 import type { Inbox } from "../src/ports/inbox.ts";
 import type { Io } from "./io.ts";
-
-/** As much as the inbox takes; the rest of a larger body is read and dropped, so that its writer ends. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 export interface HookOptions {
   /** What follows `ao hooks`: the agent and its event. */
@@ -11,6 +9,7 @@ export interface HookOptions {
   readonly openInbox: () => Inbox | undefined;
 }
 
+/** The rest of a body that the inbox would not take is read and dropped, so that its writer ends. */
 async function readBody({ stdin }: Pick<Io, "stdin">): Promise<string> {
   if (stdin.isTTY) return "";
   const chunks: Buffer[] = [];
@@ -18,9 +17,9 @@ async function readBody({ stdin }: Pick<Io, "stdin">): Promise<string> {
   for await (const chunk of stdin) {
     const buffer = Buffer.from(chunk);
     bytes += buffer.length;
-    if (bytes <= MAX_BODY_BYTES) chunks.push(buffer);
+    if (bytes <= MAX_HOOK_BODY_BYTES) chunks.push(buffer);
   }
-  return bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString("utf8") : "";
+  return bytes <= MAX_HOOK_BODY_BYTES ? Buffer.concat(chunks).toString("utf8") : "";
 }
 
 /**

@@ -1,3 +1,7 @@
+import { HOOK_FIRST_LINE, HOOK_HEADERS } from "./hook-event.ts";
+
+const HEADERS = HOOK_HEADERS.filter((name) => name !== "time").map((name) => `${name} %s\\n`);
+
 /**
  * A program for the hooks of an agent: `sh <file> <agent> <event>` leaves one event, with what it reads from
  * standard input as its body, in the inbox of the session that it runs in.
@@ -23,7 +27,7 @@ until name=$AO_LAUNCH_ID-$PPID-$$-$n && [ ! -e "$inbox/new/$name" ] && true >"$i
 done
 set +C
 if {
-  printf 'ao-hook 1\\nsession %s\\nlaunch %s\\nagent %s\\nevent %s\\n\\n' "$AO_SESSION_ID" "$AO_LAUNCH_ID" "$1" "$2" && cat
+  printf '${HOOK_FIRST_LINE}\\n${HEADERS.join("")}\\n' "$AO_SESSION_ID" "$AO_LAUNCH_ID" "$1" "$2" && cat
 } >"$inbox/tmp/$name"; then
   mv -f "$inbox/tmp/$name" "$inbox/new/$name"
 else

@@ -1,13 +1,13 @@
 import type { HookEvent } from "../../domain/facts.ts";
+import {
+  HOOK_FIRST_LINE,
+  HOOK_HEADERS,
+  MAX_HOOK_BODY_BYTES,
+  MAX_HOOK_HEAD_BYTES,
+} from "../../domain/hook-event.ts";
 import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 
-/** Largest body of one event, in bytes: a message of 1 MiB has up to six times that as a JSON string. */
-export const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Largest head of an event file, its blank line included, in bytes. */
-export const MAX_HEAD_BYTES = 8 * 1024;
-
-const FIRST_LINE = "ao-hook 1";
-const KNOWN_HEADERS: readonly string[] = ["session", "launch", "agent", "event", "time"];
+const KNOWN_HEADERS: readonly string[] = HOOK_HEADERS;
 const HEADER = /^([a-z][a-z-]*) (.+)$/;
 /** Names of agents and their events: printable, without spaces, safe on a terminal. */
 const NAME = /^[\x21-\x7e]{1,100}$/;
@@ -19,7 +19,7 @@ export type EventContent = Omit<HookEvent, "id" | "atMs"> & { readonly atMs: num
 
 /** Where the blank line ends that closes the head, or `undefined` when there is none in time. */
 function headEnd(bytes: Buffer): number | undefined {
-  const at = bytes.subarray(0, MAX_HEAD_BYTES).indexOf("\n\n");
+  const at = bytes.subarray(0, MAX_HOOK_HEAD_BYTES).indexOf("\n\n");
   return at === -1 ? undefined : at + 2;
 }
 
@@ -52,9 +52,9 @@ function parseTime(text: string | undefined): number | null | undefined {
  */
 export function parseEventFile(bytes: Buffer): EventContent | undefined {
   const bodyStart = headEnd(bytes);
-  if (bodyStart === undefined || bytes.length - bodyStart > MAX_BODY_BYTES) return undefined;
+  if (bodyStart === undefined || bytes.length - bodyStart > MAX_HOOK_BODY_BYTES) return undefined;
   const [first, ...lines] = bytes.toString("utf8", 0, bodyStart - 2).split("\n");
-  const headers = first === FIRST_LINE ? parseHeaders(lines) : undefined;
+  const headers = first === HOOK_FIRST_LINE ? parseHeaders(lines) : undefined;
   const sessionId = parseSessionId(headers?.get("session") ?? "");
   const launchId = parseLaunchId(headers?.get("launch") ?? "");
   const agent = matching(NAME, headers?.get("agent"));
@@ -62,17 +62,4 @@ export function parseEventFile(bytes: Buffer): EventContent | undefined {
   const atMs = parseTime(headers?.get("time"));
   if (!sessionId || !launchId || !agent || !event || atMs === undefined) return undefined;
   return { sessionId, launchId, agent, event, atMs, body: bytes.toString("utf8", bodyStart) };
-}
-
-/** The bytes of an event file. They parse back only when every field is of its form. */
-export function formatEventFile(event: Omit<HookEvent, "id">): Buffer {
-  const headers = [
-    ["session", event.sessionId],
-    ["launch", event.launchId],
-    ["agent", event.agent],
-    ["event", event.event],
-    ["time", String(event.atMs)],
-  ];
-  const head = [FIRST_LINE, ...headers.map(([name, value]) => `${name} ${value}`)].join("\n");
-  return Buffer.from(`${head}\n\n${event.body}`);
 }

@@ -3,8 +3,9 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
+import { formatHookEvent } from "../../domain/hook-event.ts";
 import type { Inbox } from "../../ports/inbox.ts";
-import { formatEventFile, parseEventFile } from "./event-file.ts";
+import { parseEventFile } from "./event-file.ts";
 import { codeOf, makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
 import { readInbox } from "./read-events.ts";
 
@@ -78,7 +79,7 @@ function tidy(dir: string, nowMs: number): number {
 
 /** The bytes of an event, known to be read back as the same event. */
 function bytesOf(event: Omit<HookEvent, "id">): Buffer {
-  const bytes = formatEventFile(event);
+  const bytes = Buffer.from(formatHookEvent(event));
   const back = parseEventFile(bytes);
   const fields = ["sessionId", "launchId", "agent", "event", "atMs"] as const;
   if (back === undefined || fields.some((field) => back[field] !== event[field])) {

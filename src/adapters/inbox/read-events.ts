@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { HookEvent } from "../../domain/facts.ts";
-import { MAX_BODY_BYTES, MAX_HEAD_BYTES, parseEventFile } from "./event-file.ts";
+import { MAX_HOOK_BODY_BYTES, MAX_HOOK_HEAD_BYTES } from "../../domain/hook-event.ts";
+import { parseEventFile } from "./event-file.ts";
 import { codeOf } from "./folders.ts";
 
 /** Never follows a link, never waits for the writer of a named pipe. */
@@ -20,7 +21,7 @@ function readAll(fd: number, sizeBytes: number): Buffer {
 
 function readOpen(fd: number, id: string): HookEvent | undefined {
   const stats = fstatSync(fd);
-  if (!stats.isFile() || stats.size > MAX_HEAD_BYTES + MAX_BODY_BYTES) return undefined;
+  if (!stats.isFile() || stats.size > MAX_HOOK_HEAD_BYTES + MAX_HOOK_BODY_BYTES) return undefined;
   const content = parseEventFile(readAll(fd, stats.size));
   return content && { ...content, id, atMs: content.atMs ?? Math.floor(stats.mtimeMs) };
 }

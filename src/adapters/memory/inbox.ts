@@ -1,10 +1,10 @@
 import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
+import { MAX_HOOK_BODY_BYTES } from "../../domain/hook-event.ts";
 import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 
 const NAME = /^[\x21-\x7e]{1,100}$/;
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 function isWellFormed(event: Omit<HookEvent, "id">): boolean {
   return (
@@ -14,7 +14,7 @@ function isWellFormed(event: Omit<HookEvent, "id">): boolean {
     NAME.test(event.event) &&
     Number.isSafeInteger(event.atMs) &&
     event.atMs >= 0 &&
-    Buffer.byteLength(event.body) <= MAX_BODY_BYTES
+    Buffer.byteLength(event.body) <= MAX_HOOK_BODY_BYTES
   );
 }
 

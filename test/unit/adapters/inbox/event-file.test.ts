@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatEventFile, parseEventFile } from "../../../../src/adapters/inbox/event-file.ts";
+import { parseEventFile } from "../../../../src/adapters/inbox/event-file.ts";
+import { formatHookEvent } from "../../../../src/domain/hook-event.ts";
 
 const HEAD = "ao-hook 1\nsession app-7\nlaunch l-1\nagent codex\nevent agent-turn-complete\n";
 const parse = (text: string) => parseEventFile(Buffer.from(text));
@@ -92,7 +93,7 @@ describe("parseEventFile", () => {
         fc.string(),
         (sessionId, launchId, agent, event, body) => {
           const given = { sessionId, launchId, agent, event, body, atMs: 5 };
-          const back = parseEventFile(formatEventFile(given));
+          const back = parseEventFile(Buffer.from(formatHookEvent(given)));
           const isClean = ![sessionId, launchId, agent, event].some((field) => field.includes("\n"));
           if (back !== undefined && isClean) expect(back).toEqual(given);
         },

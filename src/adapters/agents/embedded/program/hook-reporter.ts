@@ -1,14 +1,12 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dataLayout } from "../../../../domain/data-layout.ts";
+import { formatHookEvent, MAX_HOOK_BODY_BYTES } from "../../../../domain/hook-event.ts";
 import { parseLaunchId, parseSessionId } from "../../../../domain/ids.ts";
 import type { HookBodies, HookName } from "../hook-body.ts";
 
 /** Tells `ao` what happens. Never throws and never waits: reporting must not disturb the work. */
 export type HookReporter = <Name extends HookName>(name: Name, body: HookBodies[Name]) => void;
-
-/** A larger body would not be read from the inbox; the port says how much it takes. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,7 +54,7 @@ function eventClock(): () => { readonly fileName: string; readonly timeMs: numbe
 /** A text too large for an event is left out: that something was said is worth more than its text. */
 function bodyJson(agentSessionId: string, body: object): string {
   const json = JSON.stringify({ session_id: agentSessionId, ...body });
-  const fits = Buffer.byteLength(json) <= MAX_BODY_BYTES;
+  const fits = Buffer.byteLength(json) <= MAX_HOOK_BODY_BYTES;
   if (fits) return json;
   const large = "text" in body ? { text: null } : { prompt: null };
   return JSON.stringify({ session_id: agentSessionId, ...body, ...large });
@@ -68,15 +66,14 @@ function bodyJson(agentSessionId: string, body: object): string {
  * Outside of a session, that is without `AO_SESSION_ID`, `AO_LAUNCH_ID` and `AO_DATA_DIR`, it does nothing.
  */
 export function hookReporter(env: Environment, agentSessionId: string): HookReporter {
-  const session = parseSessionId(env["AO_SESSION_ID"] ?? "");
-  const launch = parseLaunchId(env["AO_LAUNCH_ID"] ?? "");
+  const sessionId = parseSessionId(env["AO_SESSION_ID"] ?? "");
+  const launchId = parseLaunchId(env["AO_LAUNCH_ID"] ?? "");
   const dataDir = env["AO_DATA_DIR"];
-  if (!(session && launch && dataDir)) return () => undefined;
+  if (!(sessionId && launchId && dataDir)) return () => undefined;
   const next = eventClock();
   return (name, body) => {
     const { fileName, timeMs } = next();
-    const header = ["ao-hook 1", `session ${session}`, `launch ${launch}`, "agent embedded", `event ${name}`];
-    const json = bodyJson(agentSessionId, body);
-    deliver(dataLayout(dataDir).inbox, fileName, [...header, `time ${timeMs}`, "", json].join("\n"));
+    const what = { agent: "embedded", event: name, atMs: timeMs, body: bodyJson(agentSessionId, body) };
+    deliver(dataLayout(dataDir).inbox, fileName, formatHookEvent({ sessionId, launchId, ...what }));
   };
 }
