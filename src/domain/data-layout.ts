@@ -17,8 +17,6 @@ export interface DataLayout {
   readonly locks: string;
   /** Removed worktrees on their way out. */
   readonly trash: string;
-  /** Conversations of the embedded agent. */
-  readonly embeddedConversations: string;
   /** Conversations as `ao` itself keeps them, a folder for each project. */
   readonly transcripts: string;
   transcriptFolder(projectId: string): string;
@@ -40,7 +38,6 @@ export function dataLayout(dataDir: string): DataLayout {
     runtimeState: `${root}/runtime`,
     locks: `${root}/locks`,
     trash: `${root}/trash`,
-    embeddedConversations: `${root}/embedded`,
     transcripts: `${root}/transcripts`,
     transcriptFolder: (projectId) => `${root}/transcripts/${projectId}`,
     unsavedTranscripts: `${root}/unsaved`,

@@ -34,7 +34,7 @@ import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import { startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
-import { undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { newConversationOf, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 export interface SpawnResult {
   readonly record: SessionRecord;
@@ -110,7 +110,8 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const created = await crossing(deps, "spawn.workspace.create", async () => {
     const making = () => deps.workspace.create(spec, plan);
     const made = await namingLeft(undo, { what: "worktree", where: plan.path }, making);
-    undo.push(undoWorkspace(deps, planned.ref, { created: made, newConversation: draft.agentSessionId }));
+    const newConversation = newConversationOf(draft.agent.name, draft.agentSessionId);
+    undo.push(undoWorkspace(deps, planned.ref, { created: made, newConversation }));
     return made;
   });
   const progress = { ...planned, created };

@@ -12,7 +12,14 @@ import { undoRegistration } from "./project-registration.ts";
 import { takeBackLeft } from "./recovery/take-back-left.ts";
 import { parseSpawnProgress, type SpawnProgress, spawnedRecord, spawnPrompt } from "./spawn-progress.ts";
 import type { UndoStep } from "./undo.ts";
-import { discardWorkspace, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import {
+  discardWorkspace,
+  newConversationOf,
+  undoLaunch,
+  undoRow,
+  undoRuntime,
+  undoWorkspace,
+} from "./undo-steps.ts";
 
 /**
  * Adds the row of a session whose runtime is up, unless it is there.
@@ -89,7 +96,8 @@ interface Left {
 
 function stepsLeft(deps: SessionDeps, { progress, row, found }: Left): readonly UndoStep[] {
   const { ref, plan, created, seed } = progress;
-  const { launchId, agentSessionId: newConversation } = seed.metadata;
+  const { launchId, agent, agentSessionId } = seed.metadata;
+  const newConversation = newConversationOf(agent, agentSessionId);
   const launch = { sessionId: seed.id, launchId };
   return [
     created === null

@@ -1,4 +1,3 @@
-import { dataLayout } from "../domain/data-layout.ts";
 import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { shellQuoted } from "../domain/shell-quoted.ts";
@@ -16,17 +15,23 @@ import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
 /** Digits of a commit that name it in any repository that a person works in. */
 const SHORT = 12;
 
-type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary" | "files" | "dataDir">;
+type UndoDeps = LifecycleDeps & Pick<SessionDeps, "workspace" | "boundary" | "files" | "agents" | "dataDir">;
+
+/** A conversation that an agent was told to begin. */
+interface NewConversation {
+  readonly agent: string;
+  readonly id: string;
+}
 
 interface UndoneWorkspace {
   readonly created: CreatedWorkspace;
   /** The conversation that was begun in it. */
-  readonly newConversation?: string | null;
+  readonly newConversation?: NewConversation | null;
 }
 
 /**
  * Takes a worktree back that this command made, and its branch; a row that is there learns of it. With it goes
- * what its agent wrote of a new conversation, as far as that lies in the data directory. A worktree that holds
+ * what its agent wrote of a new conversation, as far as that is the agent's to forget. A worktree that holds
  * work stays, and so does the conversation of who did that; so does a branch with commits of its agent.
  */
 export function undoWorkspace(
@@ -46,7 +51,8 @@ export function undoWorkspace(
       );
       kept = branches.map((branch) => branchKept(ref, created, branch));
       if (newConversation !== null) {
-        await deps.files.removeTree(conversationFile(deps.dataDir, newConversation));
+        const { agent, id } = newConversation;
+        await deps.agents.get(agent)?.forgetConversation?.(id, { dataDir: deps.dataDir });
       }
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
@@ -93,11 +99,6 @@ function log(
   return `git -C ${shellQuoted(repositoryPath)} log ${shellQuoted(`${baseCommit.slice(0, SHORT)}..${branch}`)}`;
 }
 
-/** Where the embedded agent would keep it; other agents keep theirs elsewhere. */
-function conversationFile(dataDir: string, agentSessionId: string): string {
-  return `${dataLayout(dataDir).embeddedConversations}/${agentSessionId}.jsonl`;
-}
-
 /**
  * Takes a worktree back whose making was broken off: no agent ever ran in it. One that was complete, and that
  * somebody worked in since, stays; a row that is there learns of it.
@@ -117,6 +118,11 @@ export function discardWorkspace(deps: UndoDeps, ref: WorkspaceRef, plan: Worksp
       lifecycleManager(deps).onWorkspaceFreed(ref.sessionId);
     },
   };
+}
+
+/** The conversation of a launch; `null` when its agent chooses its own. */
+export function newConversationOf(agent: string, agentSessionId: string | null): NewConversation | null {
+  return agentSessionId === null ? null : { agent, id: agentSessionId };
 }
 
 /** Removes the private files of a launch, and what its agent reported of itself. */

@@ -160,6 +160,19 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         expect(await agent.hasConversation(other, request)).toBe(false);
       });
 
+      test("one that it forgets is gone, another stays, and forgetting it again is no error", async () => {
+        const { agent, dataDir, know } = open();
+        const other = CONVERSATION.replace("5", "6");
+        know?.(CONVERSATION);
+        know?.(other);
+        await agent.forgetConversation?.(CONVERSATION, { dataDir });
+        await agent.forgetConversation?.(CONVERSATION, { dataDir });
+        const has = (id: string) => agent.hasConversation(id, { dataDir, workspacePath: "/" });
+        const keeps = know !== undefined;
+        const forgets = agent.forgetConversation !== undefined;
+        expect([await has(CONVERSATION), await has(other)]).toEqual([keeps && !forgets, keeps]);
+      });
+
       test.each(["", "..", "../../etc/passwd", "/etc/passwd", "a\0b", "*"])("%j names none", async (id) => {
         const { agent, dataDir } = open();
         expect(await agent.hasConversation(id, { dataDir, workspacePath: "/" })).toBe(false);

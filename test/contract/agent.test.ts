@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { embeddedAgent } from "../../src/adapters/agents/embedded/embedded-agent.ts";
 import { shellAgent } from "../../src/adapters/agents/shell/shell-agent.ts";
 import { memoryAgent } from "../../src/adapters/memory/agent.ts";
-import { dataLayout } from "../../src/domain/data-layout.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { agentContract } from "./agent.contract.ts";
 
@@ -19,13 +18,13 @@ agentContract("a memory agent that can do nothing", () => ({
 
 agentContract("embedded", () => {
   const dataDir = tempDir();
-  const { embeddedConversations } = dataLayout(dataDir);
+  const conversations = join(dataDir, "embedded");
   return {
     agent: embeddedAgent({ programPath: "/opt/ao/dist/embedded-agent.js", nodePath: "/usr/bin/node" }),
     dataDir,
     know: (id) => {
-      mkdirSync(embeddedConversations, { recursive: true });
-      writeFileSync(join(embeddedConversations, `${id}.jsonl`), "");
+      mkdirSync(conversations, { recursive: true });
+      writeFileSync(join(conversations, `${id}.jsonl`), "");
     },
   };
 });

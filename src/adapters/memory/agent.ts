@@ -138,6 +138,9 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     setPresence: (next) => {
       presence = next;
     },
+    async forgetConversation(agentSessionId) {
+      conversations.delete(agentSessionId);
+    },
     addConversation: (agentSessionId) => conversations.add(agentSessionId),
     removeConversation: (agentSessionId) => conversations.delete(agentSessionId),
     readConversation: async (agentSessionId) => logs.get(agentSessionId) ?? null,

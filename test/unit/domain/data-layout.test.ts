@@ -18,7 +18,6 @@ describe("dataLayout", () => {
     expect(layout.runtimeState).toBe(`${root}/runtime`);
     expect(layout.locks).toBe(`${root}/locks`);
     expect(layout.trash).toBe(`${root}/trash`);
-    expect(layout.embeddedConversations).toBe(`${root}/embedded`);
     expect(layout.transcripts).toBe(`${root}/transcripts`);
     expect(layout.transcriptFolder("app")).toBe(`${root}/transcripts/app`);
     expect(layout.prunedTranscripts).toBe(`${root}/trash/transcripts`);

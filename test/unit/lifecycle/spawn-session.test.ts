@@ -8,9 +8,6 @@ import { aSpawnRequest, aWorld, type World } from "../../support/world.ts";
 
 const ID = sessionId("app-1");
 const PATH = "/data/worktrees/app/app-1";
-const CONVERSATION_REMOVED = expect.stringMatching(
-  /^files\.removeTree \/data\/embedded\/[0-9a-f-]{36}\.jsonl$/,
-);
 
 /** All that a spawn could leave behind. */
 async function traces({ deps, workspace, runtime, files }: World) {
@@ -254,7 +251,6 @@ describe("a spawn whose step fails", () => {
       "runtime.destroy app-1",
       "files.removeTree /data/launch/app-1/launch-1",
       "workspace.undoCreate app-1",
-      CONVERSATION_REMOVED,
     ]);
   });
 
@@ -268,12 +264,35 @@ describe("a spawn whose step fails", () => {
       "runtime.destroy app-1",
       "files.removeTree /data/launch/app-1/launch-1",
       "workspace.undoCreate app-1",
-      CONVERSATION_REMOVED,
       "store.save app-1 terminated/error_in_process exited freed",
     ]);
     expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
     expect(world.row(ID).metadata.killNote).toBe("boom");
     expect(await traces(world)).toMatchObject({ branches: [], worktree: false, runtimes: [], files: [] });
+  });
+
+  test.each([
+    ["forgets the conversation that its agent had begun", false],
+    ["keeps the conversation of an agent whose work stays", true],
+  ])("%s", async (_what, works) => {
+    const world = aWorld();
+    const held: string[] = [];
+    const runtime: World["deps"]["runtime"] = {
+      ...world.deps.runtime,
+      create(spec) {
+        const [operation] = world.deps.operations.unfinished().operations;
+        const id = JSON.stringify(operation?.progress).match(/"agentSessionId":"([^"]*)"/)?.[1] ?? "";
+        held.push(id);
+        world.agent.addConversation(id);
+        if (works) world.workspace.refuse(PATH);
+        return world.deps.runtime.create(spec);
+      },
+    };
+    world.failNext("store.insert", boom);
+    await expect(spawnSession({ ...world.deps, runtime }, aSpawnRequest(world.project))).rejects.toThrow();
+    const request = { dataDir: "/data", workspacePath: PATH };
+    const known = await Promise.all(held.map((id) => world.agent.hasConversation(id, request)));
+    expect(known).toEqual([works]);
   });
 
   test("keeps the branch that was there before", async () => {

@@ -7,6 +7,11 @@ export function isConversationId(text: string): boolean {
   return UUID.test(text);
 }
 
+/** Where the conversations are. */
+export function conversationsFolder(dataDir: string): string {
+  return join(dataDir, "embedded");
+}
+
 /** The file of one conversation in `dir`; `id` must have passed `isConversationId`. */
 export function conversationFile(dir: string, id: string): string {
   return join(dir, `${id}.jsonl`);

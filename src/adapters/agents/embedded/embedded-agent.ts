@@ -1,10 +1,9 @@
-import { access, constants } from "node:fs/promises";
-import { dataLayout } from "../../../domain/data-layout.ts";
+import { access, constants, rm } from "node:fs/promises";
 import { AoError } from "../../../domain/errors.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 import type { ToolCheck } from "../../../ports/tool-check.ts";
 import { readEntries } from "./conversation-entries.ts";
-import { conversationFile, isConversationId } from "./conversation-path.ts";
+import { conversationFile, conversationsFolder, isConversationId } from "./conversation-path.ts";
 import { interpretEmbedded } from "./interpret.ts";
 import { PROGRAM_VERSION } from "./program-version.ts";
 
@@ -79,9 +78,11 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
     launch: (request) => launch(options, request),
     resume: (request) => resume(options, request),
     hasConversation: async (id, { dataDir }) =>
-      isConversationId(id) &&
-      (await isReadable(conversationFile(dataLayout(dataDir).embeddedConversations, id))),
+      isConversationId(id) && (await isReadable(conversationFile(conversationsFolder(dataDir), id))),
+    async forgetConversation(id, { dataDir }) {
+      if (isConversationId(id)) await rm(conversationFile(conversationsFolder(dataDir), id), { force: true });
+    },
     interpret: interpretEmbedded,
-    readConversation: (id, { dataDir }) => readEntries(dataLayout(dataDir).embeddedConversations, id),
+    readConversation: (id, { dataDir }) => readEntries(conversationsFolder(dataDir), id),
   };
 }

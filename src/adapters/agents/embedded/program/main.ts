@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { dataLayout } from "../../../../domain/data-layout.ts";
 import { errorMessage, isAoError } from "../../../../domain/errors.ts";
+import { conversationsFolder } from "../conversation-path.ts";
 import { PROGRAM_VERSION } from "../program-version.ts";
 import {
   type Conversation,
@@ -21,7 +21,7 @@ function dataDir(): string {
 }
 
 function openConversation(start: Start): Conversation {
-  const dir = dataLayout(dataDir()).embeddedConversations;
+  const dir = conversationsFolder(dataDir());
   switch (start.kind) {
     case "new":
       return createConversation({ dir, id: start.id ?? randomUUID() });
