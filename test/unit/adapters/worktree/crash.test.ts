@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -8,8 +8,16 @@ import type { SessionId } from "../../../../src/domain/ids.ts";
 import type { WorkspaceSpec } from "../../../../src/ports/workspace.ts";
 import { GIT_ENV, gitRepository, writeIn } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { type WorktreeJob, worktreeProgram } from "./worktree-program.ts";
-import { anOperationId, filesBelow, gitWrapper, hook, traces, worktreeWorld } from "./worktree-world.ts";
+import { type WorktreeJob, type WorktreeProcess, worktreeProgram } from "./worktree-program.ts";
+import {
+  anOperationId,
+  failure,
+  filesBelow,
+  gitWrapper,
+  hook,
+  traces,
+  worktreeWorld,
+} from "./worktree-world.ts";
 
 const OPERATION = anOperationId();
 const table = systemProcessTable();
@@ -83,21 +91,65 @@ describe("a create that was killed", () => {
   });
 });
 
-test("a taking back that was killed at any moment is finished by the next one", async () => {
-  const { world, workspace, wanted, startJob } = await crashWorld();
+/** A git whose calls all stop for ever from the one with this number on, which is counted anew for each number. */
+function countingGit() {
+  const folder = tempDir("ao-stop");
+  const [from, count, reached] = [join(folder, "from"), join(folder, "count"), join(folder, "reached")];
+  const gitPath = gitWrapper(
+    `echo >> '${count}'; [ $(wc -l < '${count}') -ge $(cat '${from}') ] && { echo $$ >> '${reached}'; exec sleep 60; }`,
+  );
+  const stopFrom = (number: number) => {
+    for (const file of [count, reached]) rmSync(file, { force: true });
+    writeFileSync(from, `${number}`);
+  };
+  const endStopped = () => {
+    for (const pid of readFileSync(reached, "utf8").trim().split("\n")) process.kill(Number(pid), "SIGKILL");
+  };
+  return { gitPath, stopFrom, hasStopped: () => existsSync(reached), endStopped };
+}
+
+/** Lets `start` stop at its first, second, third call of git and so on, until it ends before; how often it stopped. */
+async function stoppedAtEach(
+  { stopFrom, hasStopped, endStopped }: ReturnType<typeof countingGit>,
+  start: (number: number) => Promise<WorktreeProcess>,
+  onStopped: (number: number, kill: () => Promise<void>) => Promise<void>,
+): Promise<number> {
+  for (let number = 1; ; number += 1) {
+    stopFrom(number);
+    const job = await start(number);
+    let isOver = false;
+    const over = job.ended.then(() => {
+      isOver = true;
+    });
+    await expect.poll(() => isOver || hasStopped(), { timeout: 20_000, interval: 10 }).toBe(true);
+    if (!hasStopped()) {
+      await over;
+      return number - 1;
+    }
+    await onStopped(number, async () => {
+      await job.kill();
+      endStopped();
+    });
+  }
+}
+
+test("a taking back that was killed at any call of git is finished by the next one", async () => {
+  const git = countingGit();
+  const { world, workspace, wanted, startJob } = await crashWorld(git);
   const before = traces(world);
-  for (let round = 0; round < 6; round += 1) {
-    const plan = await workspace.plan(wanted);
+  const plan = await workspace.plan(wanted);
+  const start = async () => {
     await workspace.create(wanted, plan);
-    const taking = startJob({ method: "discard", spec: wanted, plan });
-    await taking.begun;
-    await sleep(round * 14);
-    await taking.kill();
+    return startJob({ method: "discard", spec: wanted, plan });
+  };
+  const stops = await stoppedAtEach(git, start, async (number, kill) => {
+    await kill();
     await workspace.discard(wanted, plan);
     await workspace.sweepTrash();
-    expect(traces(world), `killed after ${round * 14} ms`).toEqual(before);
-  }
-}, 60_000);
+    expect(traces(world), `killed at call ${number}`).toEqual(before);
+  });
+  expect(stops).toBeGreaterThan(5);
+}, 120_000);
 
 describe("a destroy that was killed", () => {
   /** A git that stops for ever at the first call that `pattern` fits, once the flag is there. */
@@ -135,27 +187,39 @@ describe("a destroy that was killed", () => {
     expect(await workspace.restore(wanted)).toMatchObject({ branch: "feat/1" });
   });
 
-  test("at any moment is finished by the next one, and no work is lost", async () => {
-    const { world, workspace, spec, startJob } = await crashWorld();
-    for (let round = 0; round < 6; round += 1) {
-      const one = spec({
-        operationId: OPERATION,
-        sessionId: `app-${round + 1}` as SessionId,
-        branch: `b/${round}`,
-      });
-      const plan = await workspace.plan(one);
-      await workspace.create(one, plan);
-      const freeing = startJob({ method: "destroy", spec: one, plan });
-      await freeing.begun;
-      await sleep(round * 14);
-      await freeing.kill();
-      expect(await workspace.inspect(one), `killed after ${round * 14} ms`).toEqual([]);
+  test("at any call of git is finished by the next one, and work that came in meanwhile is not lost", async () => {
+    const git = countingGit();
+    const { world, workspace, spec, startJob, trashDir } = await crashWorld(git);
+    const session = (number: number) =>
+      spec({ operationId: OPERATION, sessionId: `app-${number}` as SessionId, branch: `b/${number}` });
+    const seen = new Set<string>();
+    const start = async (number: number) => {
+      const plan = await workspace.plan(session(number));
+      await workspace.create(session(number), plan);
+      return startJob({ method: "destroy", spec: session(number), plan });
+    };
+    const stops = await stoppedAtEach(git, start, async (number, kill) => {
+      const one = session(number);
+      const places = { standing: one.path, held: join(trashDir, `${one.sessionId}.held`) };
+      const [where, tree] = Object.entries(places).find(([, path]) => existsSync(path)) ?? ["judged", ""];
+      seen.add(where);
+      if (tree !== "") writeIn(tree, "work.txt", "mine\n");
+      await kill();
+      if (tree !== "") {
+        const error = await failure(workspace.destroy(one), "workspace_dirty");
+        expect(error.message, `killed at call ${number}, ${where}`).toContain("work.txt");
+        expect(readFileSync(join(one.path, "work.txt"), "utf8")).toBe("mine\n");
+        rmSync(join(one.path, "work.txt"));
+      }
+      expect(await workspace.inspect(one), `killed at call ${number}, ${where}`).toEqual([]);
       await workspace.destroy(one);
-    }
+    });
+    expect(stops).toBeGreaterThan(5);
+    expect([...seen].sort()).toEqual(["held", "judged", "standing"]);
     await workspace.sweepTrash();
     expect(filesBelow(world.dataDir).filter((name) => name.includes("app"))).toEqual([]);
     expect(world.repository.worktrees()).toEqual([world.repository.path]);
-  }, 60_000);
+  }, 180_000);
 });
 
 /** Pids of what runs for the operation. */
