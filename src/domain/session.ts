@@ -49,6 +49,8 @@ export interface SessionMetadata {
   readonly workspacePath: string;
   /** When the worktree was removed, Unix milliseconds; `null` while it may exist. */
   readonly workspaceFreedAtMs: number | null;
+  /** What was kept when the worktree was freed, to be put back with it; none when there is none. */
+  readonly salvageRef?: string | null;
   readonly runtime: RuntimeHandle | null;
   readonly process: ProcessIdentity | null;
   /** How the agent of this launch ended; `null` or absent while it runs, and where nobody learnt of it. */

@@ -27,6 +27,8 @@ export interface CleanupOptions {
   readonly dryRun: boolean;
   /** Least time since termination, in milliseconds; `null` for any. */
   readonly olderThanMs: number | null;
+  /** Keeps the work of worktrees and frees them then; no when not given. */
+  readonly salvage?: boolean;
   readonly onStep?: OnStep;
   /** Asked before each session; those left when it says so are not in the result. */
   readonly isStopped?: () => boolean;
@@ -35,7 +37,8 @@ export interface CleanupOptions {
 export interface CleanedSession {
   readonly id: SessionId;
   readonly projectId: ProjectId;
-  readonly salvageRef: null;
+  /** Where the work that was in its worktree is kept; `null` when nothing was, and in a dry run. */
+  readonly salvageRef: string | null;
 }
 
 export interface SkippedSession {
@@ -61,12 +64,12 @@ export interface CleanupResult {
 
 /** `gone`: another command freed it or took it up meanwhile. `trouble`: freed, but not all went well. */
 type Outcome =
-  | { readonly kind: "cleaned"; readonly trouble: string | null }
+  | { readonly kind: "cleaned"; readonly trouble: string | null; readonly salvageRef: string | null }
   | { readonly kind: "gone" }
   | Kept;
 
 /**
- * Frees the worktrees of terminated sessions that hold nothing to lose. A dry run gives the same answer
+ * Frees the worktrees of terminated sessions that hold nothing to lose, or nothing that is not kept. A dry run gives the same answer
  * and changes nothing. One session's failure never stops the others.
  *
  * @throws AoError store_corrupt when there is something to judge and the store is damaged anywhere; nothing was
@@ -117,12 +120,13 @@ function liveBeside(
 
 function contextOf(
   facts: Facts,
-  { olderThanMs }: CleanupOptions,
+  { olderThanMs, salvage = false }: CleanupOptions,
   { record, others }: { readonly record: SessionRecord; readonly others: readonly SessionRecord[] },
 ): Omit<JudgeContext, "users"> {
   const pathsInUse = new Set(others.map(({ metadata }) => metadata.workspacePath));
   const seen = facts.seen.get(record.id);
-  return { seen, nowMs: facts.takenAtMs, olderThanMs, pathsInUse, rival: rivalOf(others, record) };
+  const rival = rivalOf(others, record);
+  return { seen, nowMs: facts.takenAtMs, olderThanMs, salvage, pathsInUse, rival };
 }
 
 async function handle(
@@ -130,9 +134,10 @@ async function handle(
   record: SessionRecord,
   { context, dryRun }: { readonly context: JudgeContext; readonly dryRun: boolean },
 ): Promise<Outcome> {
-  const verdict = busyVerdict(deps, record) ?? (await judgeWorkspace(deps.workspace, record, context));
+  const verdict = busyVerdict(deps, record) ?? (await judgeWorkspace(deps, record, context));
   if (verdict.kind !== "free") return verdict;
-  return dryRun ? { kind: "cleaned", trouble: null } : free(deps, record);
+  if (dryRun) return { kind: "cleaned", trouble: null, salvageRef: null };
+  return free(deps, record, context.salvage);
 }
 
 /** `null` when nothing of it is under way. */
@@ -145,22 +150,24 @@ function busyVerdict(deps: SessionDeps, { id }: SessionRecord): Kept | null {
   }
 }
 
-async function free(deps: SessionDeps, judged: SessionRecord): Promise<Outcome> {
+async function free(deps: SessionDeps, judged: SessionRecord, salvage: boolean): Promise<Outcome> {
   try {
-    const begun = await beginOnce(deps, intentOf(deps, judged), (store) => refuseMoved(store, judged));
+    const intent = intentOf(deps, judged, salvage);
+    const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged));
     if (begun.kind !== "begun") return busy(begun.operation);
     const held = begun.operation;
-    const { refusal, trouble } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
-    return refusal === null ? { kind: "cleaned", trouble } : verdictOn(refusal);
+    const freed = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
+    const { refusal, trouble, salvageRef } = freed;
+    return refusal === null ? { kind: "cleaned", trouble, salvageRef } : verdictOn(refusal);
   } catch (error) {
     return isAoError(error, "operation_in_progress") ? { kind: "gone" } : verdictOn(error);
   }
 }
 
-function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord): PrepareRequest {
+function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, salvage: boolean): PrepareRequest {
   return {
     ...{ kind: "cleanup", projectId, sessionId: id, identifyingSessionId: id },
-    ...{ subject: ids.uuid(), input: null, progress: null },
+    ...{ subject: ids.uuid(), input: salvage ? { salvage } : null, progress: null },
   };
 }
 
@@ -182,7 +189,7 @@ function tally(outcomes: readonly (readonly [SessionRecord, Outcome])[]): Omit<C
   for (const [{ id, projectId }, outcome] of outcomes) {
     switch (outcome.kind) {
       case "cleaned":
-        cleaned.push({ id, projectId, salvageRef: null });
+        cleaned.push({ id, projectId, salvageRef: outcome.salvageRef });
         if (outcome.trouble !== null) errors.push({ id, projectId, message: outcome.trouble });
         break;
       case "skip":

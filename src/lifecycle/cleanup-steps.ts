@@ -8,8 +8,9 @@ import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
+import { keepAndFree } from "./salvage/keep-and-free.ts";
 import { runtimeTarget } from "./session-refs.ts";
-import { destroyWorkspace, removeEndedLaunch } from "./teardown.ts";
+import { removeEndedLaunch } from "./teardown.ts";
 import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
 
 /** Whether there may be something to free. */
@@ -20,6 +21,8 @@ export function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
 /** What became of one worktree: `refusal` when it stays, `trouble` when not all went well. */
 export interface Freed {
   readonly refusal: unknown;
+  /** Where its work is kept; `null` when nothing was. */
+  readonly salvageRef: string | null;
   readonly trouble: string | null;
 }
 
@@ -37,18 +40,18 @@ export async function finishCleanup(
   const trouble = await removeDeadRuntime(deps, record);
   const ended = () => operationLedger(deps).checkpoint(held, held.progress);
   await crossing(deps, "cleanup.ended", ended);
-  const refusal = await freeWorkspace(deps, record);
+  const { refusal, salvageRef } = await freeWorkspace(deps, held, record);
   if (refusal === null) {
     await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
   }
   const result =
-    refusal === null ? { freed: true, trouble } : { freed: false, why: describeRefusal(refusal) };
+    refusal === null ? { freed: true, trouble, salvageRef } : { freed: false, why: describeRefusal(refusal) };
   await crossing(deps, "cleanup.complete", () =>
     operationLedger(deps).complete(held, toJson(result), (store) => {
-      if (refusal === null) lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id);
+      if (refusal === null) lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id, salvageRef);
     }),
   );
-  return { refusal, trouble };
+  return { refusal, salvageRef, trouble };
 }
 
 /**
@@ -80,12 +83,16 @@ async function removeDeadRuntime(deps: SessionDeps, record: SessionRecord): Prom
   }
 }
 
-async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<unknown> {
+async function freeWorkspace(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  record: SessionRecord,
+): Promise<Omit<Freed, "trouble">> {
+  const salvage = jsonMembers(held.input)?.["salvage"] === true;
   try {
-    await crossing(deps, "cleanup.workspace.destroy", () => destroyWorkspace(deps, record));
-    return null;
+    return { refusal: null, salvageRef: await keepAndFree(deps, { held, record, salvage }) };
   } catch (error) {
-    if (isRefusal(error)) return error;
+    if (isRefusal(error)) return { refusal: error, salvageRef: null };
     throw error;
   }
 }

@@ -1,11 +1,12 @@
 import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { RuntimeObservation } from "../domain/facts.ts";
 import type { SessionId } from "../domain/ids.ts";
+import { isKeepable, unkeepableFinding } from "../domain/salvage.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import { skipReasonFor } from "../domain/skip-reason.ts";
 import type { SkipReason, WorkspaceFinding } from "../domain/workspace-finding.ts";
 import type { ProcessUse } from "../ports/process-table.ts";
-import type { Workspace } from "../ports/workspace.ts";
+import type { SessionDeps } from "./deps.ts";
 import { describeRival, isOwnLaunch } from "./launch-owner.ts";
 import { mayStillRun } from "./live-target.ts";
 import { workspaceRef } from "./session-refs.ts";
@@ -28,6 +29,8 @@ export interface JudgeContext {
   readonly pathsInUse: ReadonlySet<string>;
   /** One look at who uses any worktree; the removal looks again. */
   readonly users: readonly ProcessUse[];
+  /** Work that can be kept is no reason to leave a worktree. */
+  readonly salvage: boolean;
   /** A live session whose row names the same launch. */
   readonly rival: SessionId | undefined;
 }
@@ -38,15 +41,19 @@ export interface JudgeContext {
  * @throws AoError git_unavailable when git could not be asked.
  */
 export async function judgeWorkspace(
-  workspace: Pick<Workspace, "inspect">,
+  { workspace, snapshots }: Pick<SessionDeps, "workspace" | "snapshots">,
   record: SessionRecord,
   context: JudgeContext,
 ): Promise<Verdict> {
   const early = skipUnasked(record, context);
   if (early !== null) return early;
   try {
-    const findings = await workspace.inspect(workspaceRef(record), context.users);
-    return findings.length === 0 ? { kind: "free" } : skipFor(findings);
+    const ref = workspaceRef(record);
+    const findings = await workspace.inspect(ref, context.users);
+    if (findings.length === 0) return { kind: "free" };
+    if (!context.salvage || !isKeepable(findings)) return skipFor(findings);
+    const unkeepable = await snapshots.obstacles(ref);
+    return unkeepable.length === 0 ? { kind: "free" } : skipFor([unkeepableFinding(unkeepable)]);
   } catch (error) {
     return verdictOn(error);
   }

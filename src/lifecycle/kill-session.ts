@@ -34,6 +34,8 @@ export interface KillOptions extends RequestOptions, WaitOptions {
   readonly reason: KillReason;
   readonly note: string | null;
   readonly keepWorktree: boolean;
+  /** Keeps the work of the worktree and frees it then, rather than let it stay; no when not given. */
+  readonly salvage?: boolean;
   /** The session that the command runs in (`AO_SESSION_ID`); `null` outside of one. */
   readonly callerSessionId: SessionId | null;
   readonly onStep?: OnStep;
@@ -97,7 +99,7 @@ async function tryKill(
   const intent = intentOf(deps, found, options);
   const obstacle = obstacleTo(deps, intent);
   if (obstacle !== null) return asAttempt(obstacle);
-  if (isFree(found)) return done(killResult(found, { workspaceFreed: true, alreadyTerminated: true }));
+  if (isFree(found)) return done(freeAlready(found));
   refuseWithoutHandles(found);
   await refuseRival(deps, found);
   const [exit] = await Promise.all([exitOf(deps, found), refuseWithoutGit(deps, found, options)]);
@@ -139,14 +141,14 @@ function hasMoved(row: SessionRecord | undefined, found: SessionRecord): boolean
 }
 
 function intentOf({ ids }: SessionDeps, found: SessionRecord, options: KillOptions): PrepareRequest {
-  const { reason, note, keepWorktree, requestId } = options;
+  const { reason, note, keepWorktree, salvage, requestId } = options;
   return {
     kind: "kill",
     projectId: found.projectId,
     sessionId: found.id,
     identifyingSessionId: found.id,
     subject: requestId ?? ids.uuid(),
-    input: { reason, note, keepWorktree },
+    input: { reason, note, keepWorktree, ...(salvage === true && { salvage }) },
     progress: { alreadyTerminated: isTerminal(found.lifecycle) },
   };
 }
@@ -164,6 +166,11 @@ function refuseFromInside(id: SessionId, callerSessionId: SessionId | null): voi
   throw new AoError("inside_session", `session ${id} cannot end itself`, {
     hint: `run it from outside: ao kill ${id}`,
   });
+}
+
+function freeAlready(found: SessionRecord): KillResult {
+  const salvageRef = found.metadata.salvageRef ?? null;
+  return killResult(found, { workspaceFreed: true, alreadyTerminated: true, salvageRef });
 }
 
 function isFree({ lifecycle, metadata }: SessionRecord): boolean {

@@ -2,6 +2,7 @@ import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts
 import { AoError, type AoErrorCode, EXIT_CODES, isAoError, saysUnchanged } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
+import { isKeepable } from "../domain/salvage.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { refuseRival } from "./launch-owner.ts";
@@ -16,8 +17,10 @@ import {
   requireShape,
   type Shape,
 } from "./operations/progress-members.ts";
+import { requireOperation } from "./operations/write-operation.ts";
+import { type Freeing, keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
-import { destroyWorkspace, removeEndedLaunch } from "./teardown.ts";
+import { removeEndedLaunch } from "./teardown.ts";
 import { adviceOn, describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
@@ -25,7 +28,8 @@ export interface KillResult {
   /** There is no worktree of this session any more. */
   readonly workspaceFreed: boolean;
   readonly alreadyTerminated: boolean;
-  readonly salvageRef: null;
+  /** Where the work that was in it is kept; `null` when nothing was. */
+  readonly salvageRef: string | null;
   /** Where the worktree still is; `null` when it was freed. */
   readonly workspacePath: string | null;
 }
@@ -55,16 +59,17 @@ export async function finishKill(
   onStep?: OnStep,
 ): Promise<KillOutcome> {
   const record = sessionOf(deps, held);
-  const { keepWorktree, alreadyTerminated } = orderOf(held);
+  const { keepWorktree, salvage, alreadyTerminated } = orderOf(held);
   onStep?.("ending agent");
   await endAgent(deps, record, { alreadyTerminated });
   const ended = () => operationLedger(deps).checkpoint(held, held.progress);
   await crossing(deps, "kill.ended", ended);
   if (!keepWorktree) onStep?.("freeing worktree");
-  const refusal = keepWorktree ? null : await freeWorkspace(deps, record);
+  const freed = keepWorktree ? NOT_FREED : await freeWorkspace(deps, { held, record, salvage, onStep });
+  const { refusal, salvageRef } = freed;
   await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
   const workspaceFreed = !keepWorktree && refusal === null;
-  const result = killResult(record, { workspaceFreed, alreadyTerminated });
+  const result = killResult(record, { workspaceFreed, alreadyTerminated, salvageRef });
   const outcome = {
     result,
     refusal: refusal === null || alreadyTerminated ? null : refusedError(refusal, result),
@@ -94,15 +99,16 @@ export function killOutcomeOf(operation: Operation<CompletedState>): KillOutcome
 /** What a kill tells of a session; names its worktree only when that stays. */
 export function killResult(
   { id, metadata }: SessionRecord,
-  state: Pick<KillResult, "workspaceFreed" | "alreadyTerminated">,
+  state: Pick<KillResult, "workspaceFreed" | "alreadyTerminated" | "salvageRef">,
 ): KillResult {
   const workspacePath = state.workspaceFreed ? null : metadata.workspacePath;
-  return { id, ...state, salvageRef: null, workspacePath };
+  return { id, ...state, workspacePath };
 }
 
 function orderOf({ input, progress }: LeasedOperation) {
   return {
     keepWorktree: jsonMembers(input)?.["keepWorktree"] === true,
+    salvage: jsonMembers(input)?.["salvage"] === true,
     alreadyTerminated: jsonMembers(progress)?.["alreadyTerminated"] === true,
   };
 }
@@ -123,14 +129,21 @@ async function endAgent(
   }
 }
 
-/** Returns the refusal of a worktree that has to stay, `null` when it is gone. */
-async function freeWorkspace(deps: SessionDeps, record: SessionRecord): Promise<AoError | null> {
-  if (record.metadata.workspacePath === "") return null;
+interface Freed {
+  /** Why a worktree has to stay; `null` when it is gone. */
+  readonly refusal: AoError | null;
+  readonly salvageRef: string | null;
+}
+
+const NOT_FREED: Freed = { refusal: null, salvageRef: null };
+
+async function freeWorkspace(deps: SessionDeps, freeing: Freeing): Promise<Freed> {
+  const { held, record } = freeing;
+  if (record.metadata.workspacePath === "") return NOT_FREED;
   try {
-    await crossing(deps, "kill.workspace.destroy", () => destroyWorkspace(deps, record));
-    return null;
+    return { refusal: null, salvageRef: await keepAndFree(deps, freeing) };
   } catch (error) {
-    if (isRefusal(error)) return error;
+    if (isRefusal(error)) return { refusal: error, salvageRef: salvageOf(requireOperation(deps, held.id)) };
     throw isAoError(error) ? stoppedError(error, record, whatOf(error)) : error;
   }
 }
@@ -148,7 +161,8 @@ async function completeKill(
   const stored = toJson({ ...result, refusal: refusal === null ? null : errorJson(refusal) });
   await crossing(deps, "kill.complete", () =>
     operationLedger(deps).complete(held, stored, (store) => {
-      if (result.workspaceFreed) lifecycleManager({ ...deps, store }).onWorkspaceFreed(result.id);
+      const { id, workspaceFreed, salvageRef } = result;
+      if (workspaceFreed) lifecycleManager({ ...deps, store }).onWorkspaceFreed(id, salvageRef);
     }),
   );
 }
@@ -172,9 +186,12 @@ function isCode(text: JsonValue | undefined): text is AoErrorCode {
 function refusedError(refusal: AoError, result: KillResult): AoError {
   const { id, workspacePath } = result;
   const why = describeRefusal(refusal);
+  const findings = findingsIn(refusal);
+  const mayBeKept = findings.length > 0 && isKeepable(findings);
+  const aside = mayBeKept ? `; or keep all of it aside: ao kill ${id} --salvage` : "";
   return new AoError(refusal.code, `session ${id} was terminated, its worktree stays: ${why}`, {
-    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ao kill ${id}`,
-    details: { ...refusal.details, ...result, findings: findingsIn(refusal) },
+    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ao kill ${id}${aside}`,
+    details: { ...refusal.details, ...result, findings },
     cause: refusal,
   });
 }

@@ -67,8 +67,11 @@ export interface LifecycleManager {
   onRestoreInitiated(id: SessionId, patch: RestorePatch): SessionRecord;
   /** The branch that a terminal session's worktree has checked out. Ignored for one that was opened again. */
   onBranchCheckedOut(id: SessionId, branch: string): Change | undefined;
-  /** A terminal session's worktree is gone. Ignored for one that was opened again. */
-  onWorkspaceFreed(id: SessionId): Change | undefined;
+  /**
+   * A terminal session's worktree is gone, and what it held is in the salvage; not given, that stays as it is.
+   * Ignored for one that was opened again.
+   */
+  onWorkspaceFreed(id: SessionId, salvageRef?: string | null): Change | undefined;
   /**
    * All that was learnt of a session at once: one write, one revision, one entry of the change log; `alongside`
    * belongs to the same transaction, also when the row stays as it is, and undoes it all by a throw.
@@ -116,7 +119,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
         change(id, (record) => reopen(record, patch)),
       ),
     onBranchCheckedOut: (id, branch) => change(id, (record) => onBranch(record, branch)),
-    onWorkspaceFreed: (id) => change(id, free),
+    onWorkspaceFreed: (id, salvageRef) => change(id, (record, nowMs) => free(record, { nowMs, salvageRef })),
     onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
     observeFacts: learn,
     observeRuntime: (id, observation, launchId) => learn(id, [{ kind: "look", launchId, observation }]),
@@ -215,7 +218,10 @@ function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
     throw new AoError("not_restorable", `session ${record.id} is not terminated`);
   }
   const previousAgentSessionIds = conversationsLeft(record, patch.agentSessionId);
-  const anew = { workspaceFreedAtMs: null, killNote: null, exit: null, previousAgentSessionIds };
+  const anew = {
+    ...{ workspaceFreedAtMs: null, salvageRef: null, killNote: null, exit: null },
+    previousAgentSessionIds,
+  };
   const metadata = { ...record.metadata, ...patch, ...anew };
   return { ...record, metadata, terminatedAtMs: null, lifecycle: reopenForRestore(record.lifecycle) };
 }
@@ -232,10 +238,16 @@ function onBranch(record: SessionRecord, branch: string): SessionRecord {
   return { ...record, metadata: { ...record.metadata, branch } };
 }
 
-function free(record: SessionRecord, nowMs: number): SessionRecord {
+interface Freed {
+  readonly nowMs: number;
+  readonly salvageRef: string | null | undefined;
+}
+
+function free(record: SessionRecord, { nowMs, salvageRef }: Freed): SessionRecord {
   const isFree = record.metadata.workspaceFreedAtMs !== null;
   if (isFree || !isTerminal(record.lifecycle)) return record;
-  return { ...record, metadata: { ...record.metadata, workspaceFreedAtMs: nowMs } };
+  const kept = salvageRef === undefined ? {} : { salvageRef };
+  return { ...record, metadata: { ...record.metadata, workspaceFreedAtMs: nowMs, ...kept } };
 }
 
 function unfree(record: SessionRecord, workspacePath: string): SessionRecord {

@@ -35,6 +35,8 @@ import type { RequestOptions, WaitOptions } from "./request-options.ts";
 import { draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.ts";
 import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
 import { completeRestored } from "./restore-steps.ts";
+import { heldBy } from "./salvage/keep-and-free.ts";
+import { keptRef, putKeptBack } from "./salvage/put-kept-back.ts";
 import { requireSession, runtimeTarget, workspaceRef } from "./session-refs.ts";
 import { startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
@@ -42,12 +44,16 @@ import type { UndoStep } from "./undo.ts";
 import { undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 export interface RestoreOptions extends RestoreChoice, RequestOptions, WaitOptions {
+  /** Puts the work back that was kept when the worktree was freed; yes when not given. */
+  readonly salvage?: boolean;
   readonly onStep?: OnStep;
 }
 
 export interface RestoreResult {
   readonly record: SessionRecord;
   readonly fresh: boolean;
+  /** The salvage that this call put back; `null` when there was none. */
+  readonly salvageRef: string | null;
   /** Things a person should know that were no failure. */
   readonly warnings: readonly string[];
 }
@@ -122,12 +128,12 @@ async function endedOrBusy(
 function intentOf(
   { ids }: SessionDeps,
   { id, projectId }: SessionRecord,
-  { fresh, requestId }: RestoreOptions,
+  { fresh, salvage, requestId }: RestoreOptions,
 ): PrepareRequest {
   return {
     ...{ kind: "restore", projectId, sessionId: id, identifyingSessionId: id },
     subject: requestId ?? ids.uuid(),
-    input: { fresh },
+    input: { fresh, ...(salvage === false && { salvage }) },
     progress: null,
   };
 }
@@ -141,7 +147,8 @@ function asAttempt(
   const { sessionId, state } = obstacle.operation;
   if (sessionId === null) throw operationInProgress(obstacle.operation);
   const record = requireSession(deps, sessionId);
-  return { kind: "done", result: { record, fresh, warnings: warningsIn(state.result) } };
+  const warnings = warningsIn(state.result);
+  return { kind: "done", result: { record, fresh, salvageRef: null, warnings } };
 }
 
 /** What was found out of the session holds no more when another command was faster. */
@@ -163,7 +170,8 @@ async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreRe
   const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
   undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
   const record = await completeRestored(deps, held, { progress, started });
-  return { record, fresh: options.fresh, warnings: progress.created.warnings };
+  const salvageRef = keptRef(restore.record, options.salvage);
+  return { record, fresh: options.fresh, salvageRef, warnings: progress.created.warnings };
 }
 
 async function restoreWorkspace(
@@ -180,6 +188,7 @@ async function restoreWorkspace(
   const isThere = (path: string) => (store: SessionStore) => {
     lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, path);
   };
+  const kept = keptRef(record, options.salvage);
   const standing = plan === null ? isThere(spec.path) : undefined;
   await crossing(deps, "restore.planned", () =>
     ledger.checkpoint(held, restoreProgressJson(planned), standing),
@@ -187,10 +196,13 @@ async function restoreWorkspace(
   const created = await crossing(deps, "restore.workspace.restore", async () => {
     const making = () => deps.workspace.restore(spec, plan);
     const restored = await namingLeft(undo, { what: "worktree", where: plan?.path ?? spec.path }, making);
-    if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored }));
+    const isKept = heldBy(deps, planned.ref, kept);
+    if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored, isKept }));
     return restored;
   });
-  const progress = { ...planned, created };
+  const putBack = () => putKeptBack(deps, planned.ref, kept);
+  const warnings = kept === null ? [] : await crossing(deps, "restore.put_back", putBack);
+  const progress = { ...planned, created: { ...created, warnings: [...created.warnings, ...warnings] } };
   await crossing(deps, "restore.created", () =>
     ledger.checkpoint(held, restoreProgressJson(progress), isThere(created.path)),
   );

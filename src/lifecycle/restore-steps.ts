@@ -11,6 +11,7 @@ import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
 import { parseRestoreProgress, type RestoredProgress, type RestoreProgress } from "./restore-progress.ts";
+import { heldBy } from "./salvage/keep-and-free.ts";
 import { startedBy } from "./spawn-steps.ts";
 import type { UndoStep } from "./undo.ts";
 import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
@@ -81,5 +82,7 @@ function stepsLeft(
 
 function workspaceSteps(deps: SessionDeps, { ref, plan, created }: RestoreProgress): readonly UndoStep[] {
   if (plan === null) return [];
-  return [created === null ? discardWorkspace(deps, ref, plan) : undoWorkspace(deps, ref, { created })];
+  if (created === null) return [discardWorkspace(deps, ref, plan)];
+  const salvageRef = deps.store.get(ref.sessionId)?.metadata.salvageRef ?? null;
+  return [undoWorkspace(deps, ref, { created, isKept: heldBy(deps, ref, salvageRef) })];
 }

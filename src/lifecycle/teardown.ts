@@ -1,6 +1,7 @@
 import { dataLayout } from "../domain/data-layout.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
+import type { IsKept } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { launchDir } from "./launch-agent.ts";
 import { type LifecycleDeps, lifecycleManager } from "./lifecycle-manager.ts";
@@ -15,10 +16,12 @@ import { workspaceRef } from "./session-refs.ts";
 export function destroyWorkspace(
   deps: LifecycleDeps & Pick<SessionDeps, "workspace">,
   record: SessionRecord,
+  isKept?: IsKept,
 ): Promise<void> {
-  return deps.workspace.destroy(workspaceRef(record), (branch) => {
+  const onBranch = (branch: string) => {
     lifecycleManager(deps).onBranchCheckedOut(record.id, branch);
-  });
+  };
+  return deps.workspace.destroy(workspaceRef(record), onBranch, isKept);
 }
 
 /** The private files of one launch, and the session's folder around them when it holds no other. */

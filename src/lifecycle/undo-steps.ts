@@ -2,7 +2,13 @@ import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { shellQuoted } from "../domain/shell-quoted.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
-import type { CreatedWorkspace, KeptBranch, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
+import type {
+  CreatedWorkspace,
+  IsKept,
+  KeptBranch,
+  WorkspacePlan,
+  WorkspaceRef,
+} from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { launchDir } from "./launch-agent.ts";
 import type { Leftover } from "./leftover.ts";
@@ -25,6 +31,8 @@ interface NewConversation {
 
 interface UndoneWorkspace {
   readonly created: CreatedWorkspace;
+  /** Asked when it holds work, whether all of that is kept elsewhere. */
+  readonly isKept?: IsKept | undefined;
   /** The conversation that was begun in it. */
   readonly newConversation?: NewConversation | null;
 }
@@ -37,10 +45,10 @@ interface UndoneWorkspace {
 export function undoWorkspace(
   deps: UndoDeps,
   ref: WorkspaceRef,
-  { created, newConversation = null }: UndoneWorkspace,
+  { created, isKept, newConversation = null }: UndoneWorkspace,
 ): UndoStep {
   let kept: readonly Leftover[] = [];
-  const undo = () => deps.workspace.undoCreate({ ...ref, path: created.path }, created);
+  const undo = () => deps.workspace.undoCreate({ ...ref, path: created.path }, created, isKept);
   return {
     ...{ what: "worktree", where: created.path },
     parts: (error) => worktreeLeft(ref, created, error),

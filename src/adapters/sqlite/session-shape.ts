@@ -92,6 +92,7 @@ const metadata = shape<StoredMetadata>({
   baseCommit: nullable(text),
   workspacePath: text,
   workspaceFreedAtMs: nullable(number),
+  salvageRef: optional(nullable(text)),
   runtime: nullable(runtimeHandle),
   process: nullable(processIdentity),
   exit: optional(nullable(agentExit)),

@@ -1,0 +1,75 @@
+import { jsonMembers } from "../../domain/canonical-json.ts";
+import { isAoError } from "../../domain/errors.ts";
+import type { LeasedOperation } from "../../domain/operation.ts";
+import type { SalvageReason } from "../../domain/salvage.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { IsKept, WorkspaceRef } from "../../ports/workspace.ts";
+import type { OnStep, SessionDeps } from "../deps.ts";
+import { crossing } from "../operations/crossing.ts";
+import { operationLedger } from "../operations/ledger.ts";
+import { requireOperation } from "../operations/write-operation.ts";
+import { workspaceRef } from "../session-refs.ts";
+import { destroyWorkspace } from "../teardown.ts";
+
+export interface Freeing {
+  readonly held: LeasedOperation;
+  readonly record: SessionRecord;
+  /** Whether work is kept so that the worktree may go; else one with work stays. */
+  readonly salvage: boolean;
+  readonly onStep?: OnStep | undefined;
+}
+
+/**
+ * Frees the worktree of a session. With `salvage` its work is kept first, and on record before anything is removed.
+ * May be repeated.
+ *
+ * @returns the salvage; `null` when there was nothing to keep.
+ * @throws AoError as `Workspace.destroy` and `Snapshots.salvage`; what was kept by then stays on record.
+ */
+export async function keepAndFree(deps: SessionDeps, freeing: Freeing): Promise<string | null> {
+  const { held, record } = freeing;
+  const ref = freeing.salvage ? await keep(deps, freeing) : null;
+  const isKept = heldBy(deps, workspaceRef(record), ref);
+  await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, isKept));
+  return ref;
+}
+
+/** The salvage that an operation has made so far. */
+export function salvageOf({ progress }: Pick<LeasedOperation, "progress">): string | null {
+  const ref = jsonMembers(progress)?.["salvageRef"];
+  return typeof ref === "string" ? ref : null;
+}
+
+/** Asks whether a workspace has nothing beyond a salvage; nobody is asked without one. */
+export function heldBy(
+  { snapshots }: Pick<SessionDeps, "snapshots">,
+  workspace: WorkspaceRef,
+  ref: string | null,
+): IsKept | undefined {
+  return ref === null ? undefined : () => snapshots.holds({ workspace, ref });
+}
+
+/** What an earlier try has kept serves while it is all there is. */
+async function keep(deps: SessionDeps, { held, record, onStep }: Freeing): Promise<string | null> {
+  onStep?.("keeping work");
+  const workspace = workspaceRef(record);
+  const known = salvageOf(requireOperation(deps, held.id));
+  if (known !== null && (await stillHolds(deps, workspace, known))) return known;
+  const reason: SalvageReason = held.kind === "cleanup" ? "cleanup" : "kill";
+  const atMs = deps.clock.nowMs();
+  const outcome = await crossing(deps, `${held.kind}.salvage`, () =>
+    deps.snapshots.salvage({ workspace, reason, atMs }),
+  );
+  const salvageRef = outcome.kind === "kept" ? outcome.ref : null;
+  const progress = { ...jsonMembers(requireOperation(deps, held.id).progress), salvageRef };
+  await crossing(deps, `${held.kind}.salvaged`, () => operationLedger(deps).checkpoint(held, progress));
+  return salvageRef;
+}
+
+/** One that a person has dropped holds nothing. */
+async function stillHolds(deps: SessionDeps, workspace: WorkspaceRef, ref: string): Promise<boolean> {
+  return deps.snapshots.holds({ workspace, ref }).catch((error: unknown) => {
+    if (isAoError(error, "salvage_not_found")) return false;
+    throw error;
+  });
+}

@@ -1,0 +1,41 @@
+import { AoError, isAoError } from "../../domain/errors.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { WorkspaceRef } from "../../ports/workspace.ts";
+import type { SessionDeps } from "../deps.ts";
+
+/** What was kept when the worktree was freed, unless it is not wanted. It stays on record until the session is open. */
+export function keptRef({ metadata }: SessionRecord, isWanted = true): string | null {
+  return isWanted ? (metadata.salvageRef ?? null) : null;
+}
+
+/**
+ * Puts the work back that was kept when a worktree was freed. Safe to repeat.
+ *
+ * @returns things a person should know that were no failure.
+ * @throws AoError salvage_conflict with what to do; nothing was put back.
+ * @throws AoError as `Snapshots.putBack`.
+ */
+export async function putKeptBack(
+  { snapshots }: Pick<SessionDeps, "snapshots">,
+  workspace: WorkspaceRef,
+  ref: string | null,
+): Promise<readonly string[]> {
+  if (ref === null) return [];
+  try {
+    await snapshots.putBack({ workspace, ref });
+    return [];
+  } catch (error) {
+    if (isAoError(error, "salvage_not_found")) {
+      return [`the work that was kept in ${ref} is not put back: the salvage was dropped`];
+    }
+    throw isAoError(error, "salvage_conflict") ? withAdvice(error, workspace, ref) : error;
+  }
+}
+
+function withAdvice(error: AoError, { sessionId }: WorkspaceRef, ref: string): AoError {
+  return new AoError("salvage_conflict", error.message, {
+    hint: `see what is kept: ao salvage show ${ref}; to come back without it: ao restore ${sessionId} --no-salvage`,
+    details: { ...error.details, salvageRef: ref },
+    cause: error,
+  });
+}
