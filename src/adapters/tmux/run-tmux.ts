@@ -1,4 +1,6 @@
-import { execa } from "execa";
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { errorMessage } from "../../domain/errors.ts";
 import { clientArgs } from "./args.ts";
 
 export interface TmuxProgram {
@@ -62,44 +64,75 @@ export function askVersion(program: TmuxProgram): Promise<TmuxAnswer> {
   return runOnce(program, ["-V"]);
 }
 
-async function runOnce(program: TmuxProgram, args: readonly string[], input?: string): Promise<TmuxAnswer> {
+function runOnce(program: TmuxProgram, args: readonly string[], input?: string): Promise<TmuxAnswer> {
   const timeoutMs = program.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const subprocess = execa(program.tmuxPath ?? "tmux", args, {
-    // A server keeps the working directory of the client that started it, which must hold no worktree.
-    cwd: "/",
-    env: serverEnvironment(program.env ?? process.env),
-    extendEnv: false,
-    reject: false,
-    stripFinalNewline: false,
-    ...(input === undefined ? { stdin: "ignore" as const } : { input }),
-  });
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    subprocess.kill("SIGKILL");
-    // A wrapper's children may hold the pipes open for ever.
-    subprocess.stdout.destroy();
-    subprocess.stderr.destroy();
-  }, timeoutMs);
-  const result = await subprocess.finally(() => clearTimeout(timer));
-  if (timedOut) return { kind: "failed", cause: `tmux did not answer within ${timeoutMs} ms` };
-  return answerOf(result);
+  try {
+    const child = spawn(program.tmuxPath ?? "tmux", args, {
+      // A server keeps the working directory of the client that started it, which must hold no worktree.
+      cwd: "/",
+      env: serverEnvironment(program.env ?? process.env),
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    return answerOf(child, { timeoutMs, input });
+  } catch (error) {
+    return Promise.resolve(notRun(error));
+  }
 }
 
-interface Outcome {
+/** Without file descriptors to spare a child has no streams, and emits its error in the next turn (Node 20.20). */
+function answerOf(
+  child: Pick<ChildProcess, "stdin" | "stdout" | "stderr" | "on" | "kill">,
+  { timeoutMs, input }: { readonly timeoutMs: number; readonly input: string | undefined },
+): Promise<TmuxAnswer> {
+  const { stdin, stdout, stderr } = child;
+  const outputs = [stdout, stderr].map(textOf);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      // A wrapper's children may hold the pipes open for ever.
+      for (const stream of [stdout, stderr]) stream?.destroy();
+      resolve({ kind: "failed", cause: `tmux did not answer within ${timeoutMs} ms` });
+    }, timeoutMs);
+    const settle = (answer: TmuxAnswer) => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    child.on("error", (error) => settle(notRun(error)));
+    child.on("close", (exitCode, signal) => {
+      const [out = "", said = ""] = outputs.map((text) => text());
+      settle(endedAnswer({ exitCode, signal, stdout: out, stderr: said }));
+    });
+    stdin?.on("error", () => undefined).end(input);
+  });
+}
+
+/** All that a stream has given so far. */
+function textOf(stream: Readable | null | undefined): () => string {
+  const chunks: Buffer[] = [];
+  stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString("utf8");
+}
+
+function notRun(error: unknown): TmuxAnswer {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  return isMissing
+    ? { kind: "missing", cause: "tmux is not installed, or not in PATH" }
+    : { kind: "failed", cause: errorMessage(error) };
+}
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  readonly exitCode?: number | undefined;
-  readonly code?: string | undefined;
-  readonly shortMessage?: string | undefined;
 }
 
-function answerOf({ stdout, stderr, exitCode, code, shortMessage }: Outcome): TmuxAnswer {
+function endedAnswer({ exitCode, signal, stdout, stderr }: Ended): TmuxAnswer {
   if (exitCode === 0) return { kind: "ok", stdout };
-  if (code === "ENOENT") return { kind: "missing", cause: "tmux is not installed, or not in PATH" };
   const message = stderr.trim();
-  if (exitCode === undefined || message === "") {
-    return { kind: "failed", cause: message || (shortMessage ?? "tmux failed") };
+  if (exitCode !== null && message !== "") {
+    return { kind: "refused", refusal: classifyRefusal(stderr), message };
   }
-  return { kind: "refused", refusal: classifyRefusal(stderr), message };
+  const how = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
+  return { kind: "failed", cause: message || `tmux ${how}` };
 }

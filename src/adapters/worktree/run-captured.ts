@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { execa } from "execa";
 import { endOnExit, endWhenLate, signalGroup } from "./process-group.ts";
+import { type NotStarted, startChild } from "./start-child.ts";
 
 export interface CapturedRun {
   readonly program: string;
@@ -21,8 +21,7 @@ export type CapturedResult =
   | { readonly kind: "signalled"; readonly signal: string }
   | { readonly kind: "timed_out" }
   | { readonly kind: "too_much" }
-  /** `code` is the system's, for example `ENOENT`. */
-  | { readonly kind: "not_started"; readonly code: string | undefined; readonly cause: unknown };
+  | NotStarted;
 
 /** Without a word for so long, who still holds the output of a program that has ended is not waited for. */
 const QUIET_MS = 200;
@@ -38,20 +37,20 @@ const MAX_PAUSES = 10;
  * goes on.
  */
 export async function runCaptured(run: CapturedRun): Promise<CapturedResult> {
-  const child = execa(run.program, run.args, {
-    ...{ cwd: "/", env: run.env, extendEnv: false, detached: true, cleanup: false },
-    ...{ reject: false, buffer: false },
-    ...(run.input === undefined ? { stdin: "ignore" as const } : { input: run.input }),
+  const { program, args, env, input } = run;
+  const stdin = input === undefined ? "ignore" : "pipe";
+  const started = await startChild(program, args, {
+    ...{ cwd: "/", env, detached: true, stdio: [stdin, "pipe", "pipe"] },
   });
-  const { pid, stdout, stderr } = child;
-  if (pid === undefined) {
-    const { code, cause } = await child;
-    return { kind: "not_started", code, cause };
-  }
+  if (started.kind === "not_started") return started;
+  const { child, pid } = started;
+  child.stdin?.on("error", () => undefined).end(input);
   const release = endOnExit(pid, "SIGTERM");
   const watch = endWhenLate(pid, run.timeoutMs);
   const onFull = () => signalGroup(pid, "SIGKILL");
-  const outputs = [stdout, stderr].map((stream) => collect(stream, run, onFull));
+  const outputs = [child.stdout, child.stderr]
+    .flatMap((stream) => stream ?? [])
+    .map((stream) => collect(stream, run, onFull));
   const exit = new Promise<Exit>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });

@@ -1,11 +1,11 @@
+import type { StdioOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { execa } from "execa";
 import { AoError } from "../../domain/errors.ts";
 import { endOnExit, endWhenLate, signalGroup } from "./process-group.ts";
+import { type NotStarted, startChild } from "./start-child.ts";
 
 export interface LongRun {
   readonly program: string;
@@ -18,7 +18,7 @@ export interface LongRun {
 export type LongResult =
   | { readonly kind: "ended"; readonly exitCode: number | null; readonly output: string }
   | { readonly kind: "timed_out"; readonly output: string }
-  | { readonly kind: "not_started"; readonly cause: unknown };
+  | NotStarted;
 
 const OUTPUT_TAIL_BYTES = 64 * 1024;
 
@@ -42,24 +42,18 @@ export async function runLong(run: LongRun): Promise<LongResult> {
 }
 
 async function runInto(output: FileHandle, run: LongRun): Promise<LongResult> {
-  const sink = createWriteStream("", { fd: output.fd, autoClose: false });
-  const child = execa(run.program, run.args, {
-    cwd: run.cwd,
-    env: run.env,
-    extendEnv: false,
-    reject: false,
-    stdin: "ignore",
-    stdout: sink,
-    stderr: sink,
-    detached: true,
-    cleanup: false,
-  });
-  const { pid } = child;
-  if (pid === undefined) return { kind: "not_started", cause: (await child).cause };
+  const { program, args, cwd, env, timeoutMs } = run;
+  const stdio: StdioOptions = ["ignore", output.fd, output.fd];
+  const started = await startChild(program, args, { cwd, env, stdio, detached: true });
+  if (started.kind === "not_started") return started;
 
+  const { child, pid } = started;
   const release = endOnExit(pid, "SIGKILL");
-  const watch = endWhenLate(pid, run.timeoutMs);
-  const result = await Promise.race([child, watch.givenUp]);
+  const watch = endWhenLate(pid, timeoutMs);
+  const exit = new Promise<{ readonly exitCode: number | null }>((resolve) => {
+    child.once("exit", (exitCode) => resolve({ exitCode }));
+  });
+  const result = await Promise.race([exit, watch.givenUp]);
   const isLate = watch.stop();
   release();
   if (isLate || result?.exitCode !== 0) signalGroup(pid, "SIGKILL");
