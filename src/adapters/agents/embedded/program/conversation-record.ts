@@ -84,7 +84,10 @@ export function readLastPlace(content: string): LastPlace {
     .reduce(passBy, NOWHERE);
 }
 
+/** More records than this are not made durable in a millisecond. */
+const PLACES_PER_MS = 1000;
+
 /** Where the next record goes. Positions are times, so that none comes again after a file lost its end. */
 export function placeAfter({ position, said }: LastPlace, nowMs: number): RecordPlace {
-  return { position: Math.max(position + 1, nowMs), after: said, atMs: nowMs };
+  return { position: Math.max(position + 1, nowMs * PLACES_PER_MS), after: said, atMs: nowMs };
 }
