@@ -1,4 +1,5 @@
 import { activityFromOutput } from "../domain/activity.ts";
+import { activityFromScreen } from "../domain/activity-from-screen.ts";
 import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
 import type { HeardEvent } from "../domain/heard-events.ts";
 import type { LaunchId } from "../domain/ids.ts";
@@ -63,17 +64,29 @@ function seenFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord
   if (observation === undefined) return [];
   const { launchId } = record.metadata;
   const look: Fact = { kind: "look", launchId, observation };
-  if (agent === undefined || agent.capabilities.hooks) return [look];
+  if (agent === undefined) return [look];
+  const shown = screenFacts(agent, facts, record);
+  if (agent.capabilities.hooks || shown.length > 0) return [look, ...shown];
   return [look, ...outputFacts(observation, launchId, facts.takenAtMs)];
 }
 
+/** What the screen of an agent tells that has not spoken, as long as there is no doubt that it lives. */
+function screenFacts(agent: Agent, facts: Facts, { id, metadata }: SessionRecord): readonly Fact[] {
+  const [lines, seen] = [facts.screens.get(id), facts.seen.get(id)];
+  if (agent.screen === undefined || lines === undefined || seen?.runtime.kind !== "alive") return [];
+  if (!mayLive(seen)) return [];
+  const screen = { lines, changedAtMs: seen.runtime.lastOutputAtMs };
+  const signal = activityFromScreen(agent.screen, screen, metadata.launchId);
+  return signal === null ? [] : [{ kind: "activity", signal }];
+}
+
+function mayLive({ process }: RuntimeObservation): boolean {
+  return process.kind === "alive" || process.kind === "indeterminate";
+}
+
 /** An agent without hooks is read from its terminal, as long as there is no doubt that it lives. */
-function outputFacts(
-  { runtime, process }: RuntimeObservation,
-  launchId: LaunchId,
-  nowMs: number,
-): readonly Fact[] {
-  const mayLive = process.kind === "alive" || process.kind === "indeterminate";
-  if (runtime.kind !== "alive" || !mayLive) return [];
+function outputFacts(observation: RuntimeObservation, launchId: LaunchId, nowMs: number): readonly Fact[] {
+  const { runtime } = observation;
+  if (runtime.kind !== "alive" || !mayLive(observation)) return [];
   return [{ kind: "activity", signal: activityFromOutput(runtime.lastOutputAtMs, nowMs, launchId) }];
 }

@@ -21,6 +21,8 @@ export interface Facts {
   /** Pending events by session id, oldest first; also of sessions that are not among the records. */
   readonly events: ReadonlyMap<string, readonly HookEvent[]>;
   readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
+  /** What the terminals of live agents show that can only be read from there. */
+  readonly screens: ReadonlyMap<SessionId, readonly string[]>;
   readonly takenAtMs: number;
 }
 
@@ -32,7 +34,7 @@ export interface Scope {
 
 /**
  * Reads inbox, rows and runtimes, in this order; the runtimes with one look, or none when there is nothing
- * to look at. Changes nothing.
+ * to look at, then the screens of those that tell by nothing else. Changes nothing.
  *
  * @throws AoError data_dir_unusable when the inbox cannot be read.
  */
@@ -42,7 +44,20 @@ export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): P
   const { sessions: records, unreadable } = rowsOf(load());
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);
   const seen: Facts["seen"] = targets.length === 0 ? new Map() : await deps.runtime.look(targets);
-  return { records, unreadable, events, seen, takenAtMs: deps.clock.nowMs() };
+  const facts = { records, unreadable, events, seen, screens: new Map(), takenAtMs: deps.clock.nowMs() };
+  const silent = records.filter((record) => isReadFromScreen(deps, facts, record));
+  if (silent.length === 0) return facts;
+  const screens = await deps.runtime.screens(silent.flatMap((record) => runtimeTarget(record) ?? []));
+  return { ...facts, screens };
+}
+
+/** Whether its screen is all that tells what an agent does: it lives, and has told nothing in its launch. */
+function isReadFromScreen({ agents }: ObserveDeps, facts: Facts, record: SessionRecord): boolean {
+  const { source } = record.lifecycle.activity;
+  const hasSpoken = source === "hook" || source === "native";
+  if (hasSpoken || agents.get(record.metadata.agent)?.screen === undefined) return false;
+  const isAlive = facts.seen.get(record.id)?.runtime.kind === "alive";
+  return isAlive && !eventsOf(facts, record).some((event) => isOfLaunch(event, record));
 }
 
 function rowsOf(loaded: SessionRows | readonly SessionRecord[]): SessionRows {

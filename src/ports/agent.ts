@@ -1,3 +1,4 @@
+import type { ScreenPatterns } from "../domain/activity-from-screen.ts";
 import type { Ask, HookEvent } from "../domain/facts.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { ActivityState } from "../domain/lifecycle.ts";
@@ -71,6 +72,10 @@ export interface AgentSignal {
 export interface Agent {
   readonly name: string;
   readonly capabilities: AgentCapabilities;
+  /**
+   * By what its screen tells what it does, for as long as a launch has told nothing by hooks; absent when it does not.
+   */
+  readonly screen?: ScreenPatterns;
   /** How it is told to stop a turn; absent when it cannot be. */
   readonly cancel?: AgentCancel;
   /**

@@ -105,6 +105,12 @@ export interface Runtime {
    */
   capture(target: RuntimeTarget, lines: number): Promise<readonly string[]>;
 
+  /**
+   * What the terminals show now, without history and trailing blank lines, oldest line first; with two calls to each
+   * server, however many there are. Never rejects: those that are gone or could not be read have no answer.
+   */
+  screens(targets: readonly RuntimeTarget[]): Promise<ReadonlyMap<SessionId, readonly string[]>>;
+
   /** The command that attaches a terminal to it; `env` is that terminal's, where it is known. */
   attachArgv(handle: RuntimeHandle, env?: Readonly<Record<string, string | undefined>>): readonly string[];
 

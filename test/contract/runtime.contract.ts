@@ -248,6 +248,29 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
       expect(await world.runtime.capture(target, 5)).toEqual(["last words"]);
     });
 
+    test("the screens of several are read at once, and one that is gone hides no other", async () => {
+      const world = open();
+      const [one, gone, other] = [
+        await started(world, { says: ["one", "", "more"] }),
+        await started(world),
+        await started(world, { says: ["other;"] }),
+      ];
+      await world.runtime.destroy(gone);
+      const read = async () => Object.fromEntries(await world.runtime.screens([one, gone, other]));
+      await expect.poll(read).toEqual({
+        [one.sessionId]: ["one", "", "more"],
+        [other.sessionId]: ["other;"],
+      });
+      expect(await world.runtime.screens([])).toEqual(new Map());
+    });
+
+    test("no screen is read where nobody can look", async () => {
+      const world = open();
+      const target = await started(world, { says: ["one"] });
+      world.loseSight();
+      expect(await world.runtime.screens([target])).toEqual(new Map());
+    });
+
     test("there is no screen of a runtime that is gone", async () => {
       const world = open();
       const target = await started(world);

@@ -10,7 +10,7 @@ import type {
   StartedRuntime,
 } from "../../ports/runtime.ts";
 
-type Method = "create" | "look" | "marked" | "find" | "destroy" | "capture";
+type Method = "create" | "look" | "marked" | "find" | "destroy" | "capture" | "screens";
 
 /** What an agent does once it is started. */
 export type MemoryRun =
@@ -159,6 +159,17 @@ function port(world: World): Runtime {
       const life = lifeOf(world, target);
       if (life === undefined) throw new AoError("not_running", `the runtime of ${target.sessionId} is gone`);
       return life.output.slice(-lines);
+    },
+
+    async screens(targets) {
+      begin(world, "screens", targets.map(({ sessionId }) => sessionId).join(" "));
+      if (world.sight.isLost) return new Map();
+      return new Map(
+        targets.flatMap((target): [SessionId, readonly string[]][] => {
+          const life = lifeOf(world, target);
+          return life === undefined ? [] : [[target.sessionId, life.output]];
+        }),
+      );
     },
 
     attachArgv: (handle) => ["memory", "attach", handle.id],

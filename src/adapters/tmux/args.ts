@@ -92,6 +92,15 @@ export function captureArgs(paneId: string, lines: number): string[] {
   return ["capture-pane", "-p", "-J", "-t", paneId, "-S", `-${lines}`];
 }
 
+/** What several panes show, each followed by a line with `mark` and its id; ends with the first that is gone. */
+export function screensArgs(paneIds: readonly string[], mark: string): string[] {
+  return paneIds.flatMap((paneId, index) => [
+    ...(index === 0 ? [] : [THEN]),
+    ...["capture-pane", "-p", "-J", "-t", paneId, THEN],
+    ...["display-message", "-p", `${mark} ${paneId}`],
+  ]);
+}
+
 /**
  * Has the server start a child of its own that ends at once. tmux 3.3a now and then misses the death of an
  * agent that dies while the server is still starting; at the next death it waits for every dead child.

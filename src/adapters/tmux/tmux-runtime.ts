@@ -15,6 +15,7 @@ import { locateAll, type Sighting } from "./locate.ts";
 import { hasEnding } from "./pane-list.ts";
 import { reopenRecorded } from "./reopen.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
+import { readScreens } from "./screens.ts";
 import { ownerMark, serverRecord } from "./server-record.ts";
 
 export interface TmuxRuntimeOptions extends TmuxProgram {
@@ -45,6 +46,7 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     },
     destroy: (target) => destroyRuntime(deps, target),
     capture: (target, lines) => captureRuntime(deps, target, lines),
+    screens: (targets) => readScreens(deps, targets),
     attachArgv,
     switchArgv,
   };
