@@ -17,7 +17,7 @@ import { isSetByLiveness } from "./liveness.ts";
 const SILENCE_MS = 90_000;
 
 /** Where a fact is from: what the agent said, a look at the runtime, a command, or a pull request. */
-export type FactSource = ActivitySource | "request" | "pull_request";
+type FactSource = ActivitySource | "request" | "pull_request";
 
 /** How much a source of activity is worth: the agent's own word, what its terminal shows, or none. */
 type Confidence = "high" | "low" | "none";
@@ -37,7 +37,7 @@ export interface FactsJson {
 }
 
 /** When the facts are looked at, and when the launch that they are of began. Unix milliseconds. */
-export interface Moment {
+interface Moment {
   readonly nowMs: number;
   readonly launchedAtMs: number;
 }
