@@ -1,6 +1,6 @@
 import { readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   entriesInFile,
   entriesInHook,
@@ -64,6 +64,8 @@ describe("what the embedded agent says", () => {
     const last = told.at(-1)?.position ?? 0;
     const [, second] = told;
     truncateSync(file, content(file).indexOf('{"kind":"answer"'));
+    const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 1);
+    onTestFinished(() => later.mockRestore());
     const next = resumeConversation(place).append({ kind: "prompt", text: "on" });
     expect(next.position).toBeGreaterThan(last);
     expect(next.after).toBe(second?.position);
