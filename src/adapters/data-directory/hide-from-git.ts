@@ -1,5 +1,6 @@
 import { lstatSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 
 /**
  * Keeps a folder that lies inside a repository out of its `git status` and `git add`, by a `.gitignore` in that
@@ -11,8 +12,7 @@ export function hideFromGit(folder: string): void {
   try {
     writeFileSync(join(folder, ".gitignore"), "*\n", { mode: 0o600, flag: "wx" });
   } catch (error) {
-    const isTaken = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (!isTaken) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
 }
 

@@ -1,15 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-
-function failedWith(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
+import { hasErrorCode } from "../../domain/error-code.ts";
 
 function makeOne(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!failedWith(error, "EEXIST")) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
 }
 
@@ -21,7 +18,7 @@ export function makeFolder(path: string): void {
   try {
     makeOne(path);
   } catch (error) {
-    if (!failedWith(error, "ENOENT") || dirname(path) === path) throw error;
+    if (!hasErrorCode(error, "ENOENT") || dirname(path) === path) throw error;
     makeFolder(dirname(path));
     makeOne(path);
   }

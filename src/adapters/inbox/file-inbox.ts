@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { formatHookEvent } from "../../domain/hook-event.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { parseEventFile } from "./event-file.ts";
-import { codeOf, makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
+import { makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
 import { readInbox } from "./read-events.ts";
 
 export interface FileInboxOptions {
@@ -49,7 +50,7 @@ function pending(dir: string): readonly HookEvent[] {
   try {
     return readInbox(join(dir, "new")).events;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (hasErrorCode(error, "ENOENT")) return [];
     throw error;
   }
 }

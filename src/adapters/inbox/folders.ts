@@ -1,19 +1,15 @@
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 
 /** Codes of a call that found no file of that name: gone, impossible as a name, or a folder. */
-const NO_SUCH_FILE: readonly unknown[] = ["ENOENT", "ENAMETOOLONG", "EISDIR", "ERR_INVALID_ARG_VALUE"];
-
-/** The code of a failed call of Node, or `undefined`. */
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
+const NO_SUCH_FILE: readonly string[] = ["ENOENT", "ENAMETOOLONG", "EISDIR", "ERR_INVALID_ARG_VALUE"];
 
 function unlessGone(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (!NO_SUCH_FILE.includes(codeOf(error))) throw error;
+    if (!hasErrorCode(error, ...NO_SUCH_FILE)) throw error;
   }
 }
 
@@ -32,7 +28,7 @@ export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (hasErrorCode(error, "ENOENT")) return [];
     throw error;
   }
 }

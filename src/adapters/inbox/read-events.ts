@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { MAX_HOOK_BODY_BYTES, MAX_HOOK_HEAD_BYTES } from "../../domain/hook-event.ts";
 import { parseEventFile } from "./event-file.ts";
-import { codeOf } from "./folders.ts";
 
 /** Never follows a link, never waits for the writer of a named pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -27,7 +27,7 @@ function readOpen(fd: number, id: string): HookEvent | undefined {
 }
 
 /** What an entry that will never be opened as a file gives: a link, a socket, a file of another user. */
-const NO_FILE: readonly unknown[] = ["ELOOP", "ENXIO", "EACCES", "EPERM"];
+const NO_FILE: readonly string[] = ["ELOOP", "ENXIO", "EACCES", "EPERM"];
 
 /** The event in a file; `unreadable` also when it is gone by now. One bad entry must not hide the others. */
 function readEvent(directory: string, id: string): HookEvent | "malformed" | "unreadable" {
@@ -36,7 +36,7 @@ function readEvent(directory: string, id: string): HookEvent | "malformed" | "un
     fd = openSync(join(directory, id), OPEN_FLAGS);
     return readOpen(fd, id) ?? "malformed";
   } catch (error) {
-    return NO_FILE.includes(codeOf(error)) ? "malformed" : "unreadable";
+    return hasErrorCode(error, ...NO_FILE) ? "malformed" : "unreadable";
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 
 /** A lock that this process holds. */
@@ -53,7 +54,7 @@ function makeFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
 }
 

@@ -1,15 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-
-function failedWith(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
+import { hasErrorCode } from "../../domain/error-code.ts";
 
 async function makeOne(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
-    if (!failedWith(error, "EEXIST")) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
 }
 
@@ -21,7 +18,7 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await makeOne(path);
   } catch (error) {
-    if (!failedWith(error, "ENOENT") || dirname(path) === path) throw error;
+    if (!hasErrorCode(error, "ENOENT") || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     await makeOne(path);
   }

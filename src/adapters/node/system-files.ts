@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { Files } from "../../ports/files.ts";
 import { makeFolder } from "./make-folder.ts";
 
-const NOTHING_THERE = new Set(["ENOENT", "ENOTDIR"]);
-
-function isNothingThere(error: unknown): boolean {
-  return error instanceof Error && "code" in error && NOTHING_THERE.has(String(error.code));
-}
+const isNothingThere = (error: unknown) => hasErrorCode(error, "ENOENT", "ENOTDIR");
 
 /** Runs `work`; its failure is `data_dir_unusable`, or `undefined` when it is that nothing is there. */
 async function ifThere<Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> {
@@ -72,14 +69,11 @@ async function removeTree(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
 }
 
-const NOT_EMPTY = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR"]);
-
 async function removeEmptyFolder(path: string): Promise<void> {
   try {
     await rmdir(path);
   } catch (error) {
-    const isKept = error instanceof Error && "code" in error && NOT_EMPTY.has(String(error.code));
-    if (!isKept) throw error;
+    if (!hasErrorCode(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) throw error;
   }
 }
 

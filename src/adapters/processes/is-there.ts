@@ -1,3 +1,5 @@
+import { hasErrorCode } from "../../domain/error-code.ts";
+
 /** Largest value of pid_t. */
 const MAX_PID = 2 ** 31 - 1;
 
@@ -11,6 +13,6 @@ export function isThere(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code !== "ESRCH";
+    return !hasErrorCode(error, "ESRCH");
   }
 }

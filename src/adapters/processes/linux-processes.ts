@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import type { EnvMarker } from "../../ports/process-table.ts";
 import { isThere } from "./is-there.ts";
 import { parseStat } from "./linux-stat.ts";
@@ -17,10 +18,7 @@ function readOrNot<Content>(read: () => Content): Content | undefined {
   }
 }
 
-function isGone(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ESRCH";
-}
+const isGone = (error: unknown) => hasErrorCode(error, "ENOENT", "ESRCH");
 
 function sightOne(procRoot: string, pid: number): Sighting {
   try {

@@ -1,4 +1,5 @@
 import { assertNever } from "../../domain/assert-never.ts";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { ProcessFact } from "../../domain/facts.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
@@ -87,8 +88,7 @@ async function signal(source: ProcessSource, identity: ProcessIdentity, name: Si
   try {
     process.kill(identity.pid, name);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
+    if (!hasErrorCode(error, "ESRCH", "EPERM")) throw error;
   }
 }
 

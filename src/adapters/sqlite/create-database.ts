@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { APPLICATION_ID } from "./database-file.ts";
 import { makeDraftFolder } from "./drafts.ts";
 import { type Migration, migrate } from "./migrations.ts";
@@ -32,7 +33,7 @@ function linkUnlessThere(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
 }
 

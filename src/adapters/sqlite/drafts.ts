@@ -1,5 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 
 /** `.ao-new-<pid>-…`; a folder of an older `ao` has no pid in its name. */
 const DRAFT = /^\.ao-new-(?:(\d+)-)?/;
@@ -18,7 +19,7 @@ function lives(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return !hasErrorCode(error, "ESRCH");
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import { AoError } from "../../domain/errors.ts";
+import { isSameProcess } from "../../domain/same-process.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
@@ -79,15 +80,11 @@ interface Root {
 /** The process to begin with: the one of the pane, or the recorded one when it carries the marks. */
 async function rootOf({ processes }: TmuxDeps, { agent, pane, ...marks }: Doomed): Promise<Root> {
   const shown = pane === null || pane.dead ? null : ((await processes.identify(pane.panePid)) ?? null);
-  if (agent === null || (shown !== null && isSame(agent, shown))) return { root: shown, unproven: [] };
+  if (agent === null || (shown !== null && isSameProcess(agent, shown))) return { root: shown, unproven: [] };
   if ((await aliveOf(processes, [agent])).length === 0) return { root: shown, unproven: [] };
   const marked = await processes.family(null, ...markersOf(marks));
-  const isMarked = marked.some((one) => isSame(one, agent));
+  const isMarked = marked.some((one) => isSameProcess(one, agent));
   return isMarked ? { root: agent, unproven: [] } : { root: shown, unproven: [agent] };
-}
-
-function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
-  return one.pid === other.pid && one.startTime === other.startTime && one.bootId === other.bootId;
 }
 
 async function aliveOf(

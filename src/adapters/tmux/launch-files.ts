@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { RuntimeSpec } from "../../ports/runtime.ts";
@@ -115,6 +116,6 @@ async function removeFile(path: string): Promise<void> {
   try {
     await rm(path, { force: true });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOTDIR")) throw error;
+    if (!hasErrorCode(error, "ENOTDIR")) throw error;
   }
 }

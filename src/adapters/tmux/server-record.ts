@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { isSameProcess } from "../../domain/same-process.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import { unavailable } from "./unavailable.ts";
@@ -25,7 +27,7 @@ export function serverRecord(stateDir: string): ServerRecord {
     read: () => readRecord(path),
     async write(server) {
       const known = await readRecord(path).catch(() => undefined);
-      if (known !== undefined && isSame(known, server)) return;
+      if (known !== undefined && isSameProcess(known, server)) return;
       try {
         await mkdir(stateDir, { recursive: true, mode: 0o700 });
         const draft = `${path}.${randomUUID()}`;
@@ -61,7 +63,7 @@ async function readRecord(path: string): Promise<ProcessIdentity | undefined> {
     const server = parseIdentity(JSON.parse(await readFile(path, "utf8")));
     if (server !== undefined) return server;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
   }
   throw unavailable(
     `${path} does not tell its server`,
@@ -74,8 +76,4 @@ function parseIdentity(value: unknown): ProcessIdentity | undefined {
   const { pid, startTime, bootId } = value as Readonly<Record<string, unknown>>;
   const isWhole = typeof pid === "number" && typeof startTime === "string" && typeof bootId === "string";
   return isWhole ? { pid, startTime, bootId } : undefined;
-}
-
-function isSame(one: ProcessIdentity, other: ProcessIdentity): boolean {
-  return one.pid === other.pid && one.startTime === other.startTime && one.bootId === other.bootId;
 }

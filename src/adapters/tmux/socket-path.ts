@@ -1,5 +1,6 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 
@@ -63,8 +64,7 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (!exists) throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   }
 }
 

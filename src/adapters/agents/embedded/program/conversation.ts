@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { hasErrorCode } from "../../../../domain/error-code.ts";
 import { AoError } from "../../../../domain/errors.ts";
 import { conversationFile } from "../conversation-path.ts";
 import type { RecordPlace } from "../hook-body.ts";
@@ -41,10 +42,6 @@ function recordLine(record: ConversationRecord, { position, after, atMs }: Recor
   return JSON.stringify({ ...record, position, after, atMs });
 }
 
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
-
 function inUse(id: string, cause: unknown): AoError {
   return new AoError("request_conflict", `conversation ${id} is already in use`, { cause });
 }
@@ -64,7 +61,7 @@ function readConversation({ dir, id }: ConversationPlace): string {
   try {
     return readFileSync(conversationFile(dir, id), "utf8");
   } catch (error) {
-    if (!isCode(error, "ENOENT")) throw error;
+    if (!hasErrorCode(error, "ENOENT")) throw error;
     throw new AoError("agent_session_unknown", `no conversation with id ${id}`, { cause: error });
   }
 }
@@ -103,7 +100,7 @@ export function createConversation({ dir, id }: ConversationPlace): Conversation
     syncFolder(dir);
     return conversation;
   } catch (error) {
-    throw isCode(error, "EEXIST") ? inUse(id, error) : error;
+    throw hasErrorCode(error, "EEXIST") ? inUse(id, error) : error;
   }
 }
 
@@ -136,7 +133,7 @@ export function forkConversation(parent: ConversationPlace, id: string): Convers
     writeDurably(fd, [header, ...inherited].map((line) => `${line}\n`).join(""));
     linkSync(partial, conversationFile(parent.dir, id));
   } catch (error) {
-    throw isCode(error, "EEXIST") ? inUse(id, error) : error;
+    throw hasErrorCode(error, "EEXIST") ? inUse(id, error) : error;
   } finally {
     closeSync(fd);
     rmSync(partial, { force: true });
