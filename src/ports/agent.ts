@@ -60,8 +60,6 @@ export interface AgentSignal {
   /** What it waits for, where `waiting_input` may be more than a question that any message answers. */
   readonly asks?: Ask | null;
   readonly agentSessionId: string | null;
-  /** The text that was submitted to the agent, when the event is a receipt. */
-  readonly submittedText: string | null;
   /** What it says of a turn; absent or `null` for nothing. */
   readonly turn?: TurnSignal | null;
   /** What it says of the conversation that `agentSessionId` names; absent for nothing. */

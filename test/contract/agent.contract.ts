@@ -51,7 +51,7 @@ function valuesOf(plan: LaunchPlan): readonly string[] {
 /** What a signal tells of submitted text. */
 function textsOf(signal: AgentSignal | undefined): readonly string[] {
   const turn = signal?.turn;
-  const told = [signal?.submittedText, turn && "text" in turn ? turn.text : null];
+  const told = [turn && "text" in turn ? turn.text : null];
   return told.filter((text) => typeof text === "string");
 }
 

@@ -78,7 +78,7 @@ export function said(agentSessionId: string, entry: ConversationEntry): string {
 function saidSignal(body: string): AgentSignal | undefined {
   try {
     const { agentSessionId, entry, turn } = JSON.parse(body) as Said;
-    return { activity: null, agentSessionId, submittedText: null, turn, said: [entry] };
+    return { activity: null, agentSessionId, turn, said: [entry] };
   } catch {
     return undefined;
   }
@@ -92,12 +92,11 @@ function interpret(
   if (!hooks) return undefined;
   if (event === "said") return saidSignal(body);
   const activity = ACTIVITY_STATES.find((state) => state === event);
-  if (activity !== undefined) return { activity, agentSessionId: null, submittedText: null };
+  if (activity !== undefined) return { activity, agentSessionId: null };
   const told = Object.hasOwn(TURN_EVENTS, event) ? TURN_EVENTS[event]?.(body) : undefined;
   if (told === undefined) return undefined;
   const turn = receipts ? told.turn : withoutText(told.turn);
-  const submittedText = "text" in turn ? turn.text : null;
-  return { activity: told.activity, agentSessionId: null, submittedText, turn };
+  return { activity: told.activity, agentSessionId: null, turn };
 }
 
 function withoutText(turn: TurnSignal): TurnSignal {

@@ -183,7 +183,7 @@ describe("an observation", () => {
   });
 
   test("learns the conversation of an agent that names its own, not of one whose is pinned", async () => {
-    const naming = { activity: null, agentSessionId: "conversation-7", submittedText: null };
+    const naming = { activity: null, agentSessionId: "conversation-7" };
     for (const pinsSessionId of [true, false]) {
       const world = aWorld({ capabilities: { pinsSessionId } });
       const agent = { ...world.agent, interpret: () => naming };

@@ -68,7 +68,6 @@ export function interpretEmbedded(event: HookEvent): AgentSignal | undefined {
   return {
     activity,
     agentSessionId: typeof id === "string" && isConversationId(id) ? id : null,
-    submittedText: turn !== null && "text" in turn ? turn.text : null,
     turn,
     ...(said.length > 0 && { said }),
   };

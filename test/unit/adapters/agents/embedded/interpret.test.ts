@@ -41,13 +41,13 @@ describe("what an event of the embedded agent means", () => {
 
   test("a submission is a receipt of its text, byte for byte", () => {
     const prompt = "a\r\nb \u001b[31m😀\u2028";
-    expect(interpret("submit", { session_id: ID, prompt })?.submittedText).toBe(prompt);
+    expect(interpret("submit", { session_id: ID, prompt })?.turn).toMatchObject({ text: prompt });
   });
 
   test("a submission too large to be told is activity without a text", () => {
     const signal = interpret("submit", { session_id: ID, prompt: null });
     expect(signal).toEqual({
-      ...{ activity: "active", agentSessionId: ID, submittedText: null },
+      ...{ activity: "active", agentSessionId: ID },
       turn: { kind: "submitted", text: null },
     });
   });
