@@ -2,7 +2,7 @@ import type { AgentExit } from "../domain/agent-exit.ts";
 import { applyPullRequest } from "../domain/apply-pull-request.ts";
 import { completeSpawn, type KillReason, reopenForRestore, requestKill } from "../domain/apply-requests.ts";
 import { AoError } from "../domain/errors.ts";
-import type { ActivitySignal, PullRequestFacts, RuntimeObservation } from "../domain/facts.ts";
+import type { PullRequestFacts } from "../domain/facts.ts";
 import type { LaunchId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { ProcessIdentity, RuntimeHandle, SessionMetadata, SessionRecord } from "../domain/session.ts";
@@ -79,12 +79,7 @@ export interface LifecycleManager {
   observeFacts(id: SessionId, facts: readonly Fact[], alongside?: Alongside): Change | undefined;
   /** A terminal session's worktree was made again. Ignored for one that is not over. */
   onWorkspaceRestored(id: SessionId, workspacePath: string): Change | undefined;
-  /** What a look at one launch saw. Ignored when the session was launched anew since. */
-  observeRuntime(id: SessionId, observation: RuntimeObservation, launchId: LaunchId): Change | undefined;
-  observeActivity(id: SessionId, signal: ActivitySignal): Change | undefined;
   observePullRequest(id: SessionId, facts: PullRequestFacts): Change | undefined;
-  /** The agent of one launch named its conversation. Ignored when the session was launched anew since. */
-  onAgentSessionId(id: SessionId, agentSessionId: string, launchId: LaunchId): Change | undefined;
 }
 
 /** What every change of a session's row needs. */
@@ -122,12 +117,8 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
     onWorkspaceFreed: (id, salvageRef) => change(id, (record, nowMs) => free(record, { nowMs, salvageRef })),
     onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
     observeFacts: learn,
-    observeRuntime: (id, observation, launchId) => learn(id, [{ kind: "look", launchId, observation }]),
-    observeActivity: (id, signal) => learn(id, [{ kind: "activity", signal }]),
     observePullRequest: (id, facts) =>
       change(id, (record, nowMs) => withLifecycle(record, applyPullRequest(record.lifecycle, facts), nowMs)),
-    onAgentSessionId: (id, agentSessionId, launchId) =>
-      learn(id, [{ kind: "conversation", launchId, agentSessionId }]),
   };
 }
 

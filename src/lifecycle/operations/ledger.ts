@@ -23,8 +23,6 @@ import type { LedgerDeps } from "./ledger-deps.ts";
 import {
   type BeginOutcome,
   begin,
-  findOperation,
-  type OperationIdentity,
   type PrepareOutcome,
   type PrepareRequest,
   prepare,
@@ -40,8 +38,6 @@ import { type CarryOn, type TakeOverReport, takeOver } from "./take-over.ts";
  * lost, and change nothing then. Any call may throw what the store throws.
  */
 export interface OperationLedger {
-  /** The newest generation of an operation, in whatever state. */
-  find(identity: OperationIdentity): Operation | undefined;
   /**
    * Writes the intent, due now and held by nobody.
    *
@@ -73,7 +69,6 @@ export interface OperationLedger {
 /** The operation ledger, worked on by `deps.self`. */
 export function operationLedger(deps: LedgerDeps): OperationLedger {
   return {
-    find: (identity) => findOperation(deps, identity),
     prepare: (request) => prepare(deps, request),
     begin: (request, change) => begin(deps, request, change),
     claim: (id, options) => claim(deps, id, options),

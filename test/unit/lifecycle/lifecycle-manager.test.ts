@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { memoryClock } from "../../../src/adapters/memory/clock.ts";
 import { memoryIds } from "../../../src/adapters/memory/ids.ts";
 import { memoryStore } from "../../../src/adapters/memory/store.ts";
-import type { RuntimeObservation } from "../../../src/domain/facts.ts";
+import type { ActivitySignal, RuntimeObservation } from "../../../src/domain/facts.ts";
 import { ACTIVITY_STATES } from "../../../src/domain/lifecycle.ts";
 import type { SessionRecord } from "../../../src/domain/session.ts";
 import { type LifecycleManager, lifecycleManager } from "../../../src/lifecycle/lifecycle-manager.ts";
@@ -38,10 +38,17 @@ function aManager(record?: SessionRecord, store: Store = memoryStore()) {
   return { manager, store, clock, row, told };
 }
 
+const look = (manager: LifecycleManager, observation: RuntimeObservation) =>
+  manager.observeFacts(ID, [{ kind: "look", launchId: LAUNCH, observation }]);
+const hear = (manager: LifecycleManager, signal: ActivitySignal) =>
+  manager.observeFacts(ID, [{ kind: "activity", signal }]);
+const name = (manager: LifecycleManager, agentSessionId: string) =>
+  manager.observeFacts(ID, [{ kind: "conversation", launchId: LAUNCH, agentSessionId }]);
+
 describe("every change", () => {
   test("grows the revision by one and dates the row", () => {
     const { manager, row, clock } = aManager(aSession());
-    const change = manager.observeActivity(ID, anActivitySignal());
+    const change = hear(manager, anActivitySignal());
     expect(change?.changed).toBe(true);
     expect(row()).toEqual(change?.record);
     expect(row()).toMatchObject({ updatedAtMs: clock.nowMs(), lifecycle: { revision: 2 } });
@@ -49,10 +56,10 @@ describe("every change", () => {
 
   test("writes nothing when nothing changed", () => {
     const { manager, row } = aManager(aSession());
-    manager.observeActivity(ID, anActivitySignal());
+    hear(manager, anActivitySignal());
     const before = row();
-    expect(manager.observeActivity(ID, anActivitySignal())?.changed).toBe(false);
-    expect(manager.observeRuntime(ID, anObservation(), LAUNCH)?.changed).toBe(false);
+    expect(hear(manager, anActivitySignal())?.changed).toBe(false);
+    expect(look(manager, anObservation())?.changed).toBe(false);
     expect(row()).toEqual(before);
   });
 
@@ -74,7 +81,7 @@ describe("every change", () => {
       transaction: (work) => work(),
       get(id) {
         const read = store.sessions.get(id);
-        if (races-- > 0) other.observeActivity(ID, anActivitySignal());
+        if (races-- > 0) hear(other, anActivitySignal());
         return read;
       },
     };
@@ -93,19 +100,17 @@ describe("every change", () => {
     store.sessions.insert(aSession());
     const sessions = { ...store.sessions, save: () => false };
     const { manager, told } = aManager(undefined, { ...store, sessions });
-    expect(() => manager.observeActivity(ID, anActivitySignal())).toThrow(
-      expect.objectContaining({ code: "store_busy" }),
-    );
+    expect(() => hear(manager, anActivitySignal())).toThrow(expect.objectContaining({ code: "store_busy" }));
     expect(told()).toEqual([]);
   });
 
   test.each([
     ["a kill", (m: LifecycleManager) => m.onKillRequested(ID, "manual", null)],
-    ["a look", (m: LifecycleManager) => m.observeRuntime(ID, GONE, LAUNCH)],
-    ["a signal", (m: LifecycleManager) => m.observeActivity(ID, anActivitySignal())],
+    ["a look", (m: LifecycleManager) => look(m, GONE)],
+    ["a signal", (m: LifecycleManager) => hear(m, anActivitySignal())],
     ["a pull request", (m: LifecycleManager) => m.observePullRequest(ID, anOpenPullRequest())],
     ["a freed worktree", (m: LifecycleManager) => m.onWorkspaceFreed(ID)],
-    ["a conversation", (m: LifecycleManager) => m.onAgentSessionId(ID, "c", LAUNCH)],
+    ["a conversation", (m: LifecycleManager) => name(m, "c")],
   ])("%s of an unknown session is ignored", (_name, act) => {
     const { manager, store, told } = aManager();
     expect(act(manager)).toBeUndefined();
@@ -141,7 +146,7 @@ describe("the change log", () => {
 
   test("tells of every change from what to what, and why", () => {
     const { manager, told, clock } = aManager(aSession());
-    manager.observeActivity(ID, anActivitySignal());
+    hear(manager, anActivitySignal());
     clock.advance(1_000);
     manager.onKillRequested(ID, "manual", null);
     manager.onWorkspaceFreed(ID);
@@ -169,7 +174,7 @@ describe("the change log", () => {
 
   test("says nothing of what changed nothing, was refused or is unknown", () => {
     const { manager, told } = aManager(aKilledSession());
-    manager.observeActivity(ID, anActivitySignal());
+    hear(manager, anActivitySignal());
     manager.onKillRequested(ID, "manual", null);
     manager.onKillRequested(sessionId("app-9"), "manual", null);
     expect(() => manager.onSpawnInitiated(aSession())).toThrow();
@@ -299,9 +304,9 @@ describe("a restore", () => {
     const { manager, row } = aManager(aKilledSession());
     manager.onRestoreInitiated(ID, PATCH);
     const opened = row();
-    manager.observeRuntime(ID, GONE, LAUNCH);
-    manager.observeActivity(ID, anActivitySignal({ launchId: LAUNCH }));
-    manager.onAgentSessionId(ID, "old", LAUNCH);
+    look(manager, GONE);
+    hear(manager, anActivitySignal({ launchId: LAUNCH }));
+    name(manager, "old");
     expect(row()).toEqual(opened);
   });
 });
@@ -341,7 +346,7 @@ describe("the branch that a worktree has checked out", () => {
 describe("observations", () => {
   test("that conclude death date the end", () => {
     const { manager, row, clock } = aManager(aSession({ lifecycle: aWorkingLifecycle() }));
-    manager.observeRuntime(ID, GONE, LAUNCH);
+    look(manager, GONE);
     expect(row()).toMatchObject({
       terminatedAtMs: clock.nowMs(),
       lifecycle: { session: { state: "terminated", reason: "runtime_lost" } },
@@ -364,13 +369,13 @@ describe("observations", () => {
     ),
   });
   const arbitraryFact = fc.oneof(
-    arbitraryObservation.map((seen) => (m: LifecycleManager) => m.observeRuntime(ID, seen, LAUNCH)),
+    arbitraryObservation.map((seen) => (m: LifecycleManager) => look(m, seen)),
     fc
       .record({
         state: fc.constantFrom(...ACTIVITY_STATES),
         atMs: fc.integer({ min: T0_MS, max: T0_MS * 2 }),
       })
-      .map((heard) => (m: LifecycleManager) => m.observeActivity(ID, anActivitySignal(heard))),
+      .map((heard) => (m: LifecycleManager) => hear(m, anActivitySignal(heard))),
     fc
       .constantFrom(
         anOpenPullRequest(),
@@ -406,7 +411,7 @@ describe("observations", () => {
     };
     const { manager, row, clock } = aManager(aSession({ lifecycle: aWorkingLifecycle() }));
     for (let looks = 0; looks < 50; looks++) {
-      manager.observeRuntime(ID, failed, LAUNCH);
+      look(manager, failed);
       clock.advance(60_000);
     }
     expect(row()?.lifecycle.session).toEqual({ state: "stuck", reason: "probe_failure" });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryIds } from "../../../../src/adapters/memory/ids.ts";
 import type { Operation } from "../../../../src/domain/operation.ts";
+import { findOperation } from "../../../../src/lifecycle/operations/prepare-operation.ts";
 import { projectId, sessionId, T0_MS } from "../../../support/builders.ts";
 import { aLedgerWorld, aPrepareRequest, begun, prepared } from "./ledger-world.ts";
 
@@ -139,7 +140,7 @@ describe("what failed", () => {
     const one = worker();
     for (let times = 0; times < 3; times++) one.ledger.fail(begun(one), { error: ERROR, result: null });
     const completed: Operation = one.ledger.complete(begun(one), "at last");
-    expect(one.ledger.find(aPrepareRequest())).toEqual(completed);
+    expect(findOperation(one.deps, aPrepareRequest())).toEqual(completed);
     expect(worker().ledger.begin(aPrepareRequest())).toEqual({ kind: "found", operation: completed });
   });
 
@@ -162,7 +163,7 @@ describe("find", () => {
       aPrepareRequest({ projectId: projectId("web") }),
       aPrepareRequest({ makesSession: true }),
     ]) {
-      expect(one.ledger.find(other)).toBeUndefined();
+      expect(findOperation(one.deps, other)).toBeUndefined();
     }
   });
 });
