@@ -16,8 +16,10 @@ import { parseProgramArgs, type Start } from "./program-args.ts";
 import { runInteractively } from "./run-interactively.ts";
 
 function dataDir(): string {
-  const { AO_DATA_DIR: own, XDG_DATA_HOME: shared } = process.env;
-  return own || join(shared || join(homedir(), ".local", "share"), "ao");
+  const { AO_DATA_DIR: own, XDG_DATA_HOME: xdg } = process.env;
+  // A relative one is ignored, as ao itself does and the XDG Base Directory Specification demands.
+  const shared = xdg?.startsWith("/") ? xdg : join(homedir(), ".local", "share");
+  return own || join(shared, "ao");
 }
 
 function openConversation(start: Start): Conversation {
