@@ -2,6 +2,7 @@ import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ProcessUse } from "../../ports/process-table.ts";
 import { type Found, mergeFound, toFindings } from "./findings.ts";
 import { inUse } from "./in-use.ts";
+import { inspectDrafts } from "./inspect-drafts.ts";
 import { inspectFiles } from "./inspect-files.ts";
 import { inspectModules } from "./inspect-modules.ts";
 import { inspectGitDir, inspectRecord, readable } from "./inspect-record.ts";
@@ -73,6 +74,7 @@ async function findInTree(looking: Looking, tree: Tree): Promise<Found> {
     readable(() => inspectContent(looking, tree)),
     readable(() => inspectModules(looking.git, record.gitDir)),
     readable(() => inspectGitDir(record)),
+    readable(() => inspectDrafts(looking.git, record)),
   ]);
   const work = await withoutPut(tree.root, marker, parts.reduce(mergeFound));
   return mergeFound(work, await inUse(looking, tree.root, tree.seen));

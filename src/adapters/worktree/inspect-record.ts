@@ -6,6 +6,7 @@ import { type Found, mergeFound } from "./findings.ts";
 import { commitOrNone } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import { lockAge } from "./git-retry.ts";
+import { inspectDrafts } from "./inspect-drafts.ts";
 import { inspectModules } from "./inspect-modules.ts";
 import { lostCommits } from "./lost-commits.ts";
 import type { Git, GitLocation } from "./run-git.ts";
@@ -50,6 +51,7 @@ export async function inspectRecord(git: Git, record: WorktreeRecord): Promise<F
     async () => commits(await headOf(git, where)),
     async () => ({ staged: await stagedIn(git, where, record) }),
     () => inspectModules(git, record.gitDir),
+    () => inspectDrafts(git, record),
     // Nobody makes an index for files that are gone, so a lock file in it is left over.
     async () => ({ ...(await inspectGitDir(record)), unreadable: [] }),
   ];
