@@ -23,7 +23,7 @@ export interface MergeFacts {
 type Place = Pick<ToldEntry, "conversationId"> & Pick<ConversationEntry, "position">;
 
 /** Where a message stands in its conversation; `null` for one that no agent told. */
-export function placeOf({ conversationId, position }: TranscriptMessage): Place | null {
+function placeOf({ conversationId, position }: TranscriptMessage): Place | null {
   return typeof conversationId === "string" && typeof position === "number"
     ? { conversationId, position }
     : null;
