@@ -87,6 +87,11 @@ export function killSessionArgs(pane: PaneRef): string[] {
   return ["if-shell", "-F", "-t", pane.paneId, isStillIt(pane), `kill-session -t ${pane.sessionId}`];
 }
 
+/** The folder in which a session was begun. */
+export function sessionPathArgs(paneId: string): string[] {
+  return ["display-message", "-p", "-t", paneId, "#{session_path}"];
+}
+
 /** The screen and `lines` lines of history above it, wrapped lines joined. */
 export function captureArgs(paneId: string, lines: number): string[] {
   return ["capture-pane", "-p", "-J", "-t", paneId, "-S", `-${lines}`];

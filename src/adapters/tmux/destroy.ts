@@ -11,16 +11,22 @@ import { endProcesses, type LaunchMarks, markersOf } from "./end-processes.ts";
 import { describeLeft, type Leftover } from "./leftover.ts";
 import { locateReopened } from "./locate.ts";
 import type { PaneRow } from "./pane-list.ts";
+import { type OwnedDeps, refuseForeign } from "./refuse-foreign.ts";
 import { deafCause } from "./reopen.ts";
 import { unavailable } from "./unavailable.ts";
 
 const GONE_WITHIN_MS = 1000;
 const POLL_MS = 10;
 
-/** Ends a runtime as `Runtime.destroy` says: all of its tmux session, also when only a person's panes are left. */
-export async function destroyRuntime(deps: TmuxDeps, target: RuntimeTarget): Promise<void> {
+/**
+ * Ends a runtime as `Runtime.destroy` says: all of its tmux session, also when only a person's panes are left.
+ *
+ * @throws AoError as `refuseForeign`.
+ */
+export async function destroyRuntime(deps: OwnedDeps, target: RuntimeTarget): Promise<void> {
   const { location } = await locateReopened(deps, target);
   if (location.kind === "unknown") throw unavailable(location.cause);
+  if (location.kind !== "gone") await refuseForeign(deps, target, location.pane);
   const left = await tearDown(deps, {
     socketPath: target.handle.socketPath,
     sessionId: target.sessionId,

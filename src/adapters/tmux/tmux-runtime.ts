@@ -30,7 +30,14 @@ export interface TmuxRuntimeOptions extends TmuxProgram {
 export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
   const { socketPath, stateDir, processes } = options;
   const servers = serverRecord(stateDir);
-  const deps = { run: tmuxRunner(options), processes, socketPath, servers, owner: ownerMark(stateDir) };
+  const deps = {
+    run: tmuxRunner(options),
+    processes,
+    socketPath,
+    servers,
+    stateDir,
+    owner: ownerMark(stateDir),
+  };
   const uid = process.getuid?.() ?? 0;
   return {
     name: "tmux",
