@@ -23,6 +23,7 @@ export const EXIT_CODES = {
   workspace_dirty: 4,
   workspace_unsafe_path: 4,
   workspace_exists: 4,
+  workspace_freed: 4,
   salvage_conflict: 4,
   branch_in_use: 4,
   branch_missing: 4,

@@ -33,7 +33,15 @@ export function operationIdOfDigest(hex: string): OperationId {
   return id;
 }
 
-export const OPERATION_KINDS = ["spawn", "kill", "restore", "cleanup", "cancel_turn"] as const;
+export const OPERATION_KINDS = [
+  "spawn",
+  "kill",
+  "restore",
+  "cleanup",
+  "cancel_turn",
+  "rewind",
+  "put_back",
+] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 
 /** Whether an operation has its session for itself. A cancellation works while others do, and holds none up. */

@@ -7,6 +7,9 @@ import { finishKill } from "../kill-steps.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import type { TakeOverError } from "../operations/take-over.ts";
 import { recoverRestore } from "../restore-steps.ts";
+import { recoverFiles } from "../salvage/change-files.ts";
+import { finishPutBack } from "../salvage/put-back-steps.ts";
+import { finishRewind } from "../salvage/rewind-steps.ts";
 import { recoverSpawn } from "../spawn-steps.ts";
 import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } from "./recovery.ts";
 
@@ -35,6 +38,10 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
       return recoverCleanup(deps, held);
     case "cancel_turn":
       return carryOutCancel(deps, held);
+    case "rewind":
+      return recoverFiles(deps, held, () => finishRewind(deps, held));
+    case "put_back":
+      return recoverFiles(deps, held, () => finishPutBack(deps, held));
     default:
       return assertNever(held.kind);
   }

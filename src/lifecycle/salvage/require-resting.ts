@@ -1,0 +1,42 @@
+import { isRecentlyActive } from "../../domain/activity.ts";
+import { AoError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { SessionDeps } from "../deps.ts";
+import { hearSession } from "../messages/observe-target.ts";
+import { requireSession } from "../session-refs.ts";
+
+/**
+ * A session whose files nobody is at work on, as far as its agent tells: one that is over, or rests between turns.
+ *
+ * @throws AoError session_not_found
+ * @throws AoError workspace_freed when it has no worktree.
+ * @throws AoError busy when its agent works, or waits for an answer in the middle of it.
+ */
+export async function requireResting(deps: SessionDeps, id: SessionId): Promise<SessionRecord> {
+  await hearSession(deps, id);
+  const record = requireSession(deps, id);
+  if (record.metadata.workspaceFreedAtMs !== null || record.metadata.workspacePath === "") {
+    throw new AoError("workspace_freed", `session ${id} has no worktree any more`, {
+      hint: `ao restore ${id}`,
+    });
+  }
+  const turn = deps.turns.live(id);
+  if (turn !== undefined) throw busy(id, `works on turn ${turn.turnId}`);
+  if (isAtWork(deps, record)) throw busy(id, "is at work");
+  return record;
+}
+
+/** An agent that tells of no turns is at work while it was heard from just now. */
+function isAtWork({ turns, clock }: SessionDeps, { id, lifecycle }: SessionRecord): boolean {
+  if (isTerminal(lifecycle) || turns.newest(id) !== undefined) return false;
+  return lifecycle.activity.state === "active" && isRecentlyActive(lifecycle.activity, clock.nowMs());
+}
+
+function busy(id: SessionId, what: string): AoError {
+  return new AoError("busy", `session ${id} ${what}`, {
+    hint: `wait until it rests (ao wait ${id}), stop it (ao cancel ${id}), or end it (ao kill ${id} --keep-worktree)`,
+    details: { id },
+  });
+}

@@ -1,0 +1,34 @@
+import type { SessionId, TurnId } from "../../domain/ids.ts";
+import type { OnStep, SessionDeps } from "../deps.ts";
+import { recoverOperations } from "../recovery/recover-operations.ts";
+import { requireSession } from "../session-refs.ts";
+import { changeFiles } from "./change-files.ts";
+import { requireResting } from "./require-resting.ts";
+import { checkpointOf, finishRewind, type RewindResult } from "./rewind-steps.ts";
+
+export interface RewindOptions {
+  readonly turnId: TurnId;
+  readonly onStep?: OnStep;
+}
+
+/**
+ * Makes the files of a resting session those that it had at the end of a turn; its branch and index stay. What was
+ * there is kept first.
+ *
+ * @throws AoError session_not_found, turn_not_found, checkpoint_not_found, workspace_freed, busy
+ * @throws AoError operation_in_progress when another operation of it is under way.
+ * @throws AoError as `Snapshots.salvage` and `Snapshots.rewind`; the files are as they were then.
+ */
+export async function rewindSession(
+  deps: SessionDeps,
+  id: SessionId,
+  { turnId, onStep }: RewindOptions,
+): Promise<RewindResult> {
+  await recoverOperations(deps);
+  checkpointOf(deps, requireSession(deps, id), turnId);
+  const record = await requireResting(deps, id);
+  return changeFiles(deps, record, {
+    intent: { kind: "rewind", input: { turnId } },
+    finish: (held) => finishRewind(deps, held, onStep),
+  });
+}
