@@ -7,7 +7,7 @@ export interface NotStarted {
   readonly cause: unknown;
 }
 
-export type StartedChild =
+type StartedChild =
   | { readonly kind: "started"; readonly child: ChildProcess; readonly pid: number }
   | NotStarted;
 
