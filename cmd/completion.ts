@@ -19,7 +19,12 @@ export type Subject =
 
 const NOTHING: Subject = { kind: "fixed", candidates: [] };
 /** Commands whose session need not live. */
-const WHICH_SESSIONS: Readonly<Record<string, "terminated" | "all">> = { restore: "terminated", show: "all" };
+const WHICH_SESSIONS: Readonly<Record<string, "terminated" | "all">> = {
+  restore: "terminated",
+  show: "all",
+  list: "all",
+  rewind: "all",
+};
 
 const fixed = (values: readonly string[]): Subject => ({
   kind: "fixed",

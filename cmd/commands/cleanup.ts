@@ -12,6 +12,7 @@ interface CleanupFlags {
   readonly project?: string;
   readonly allProjects: boolean;
   readonly dryRun: boolean;
+  readonly salvage: boolean;
   readonly olderThan?: string;
 }
 
@@ -26,7 +27,10 @@ async function scopeOf(ao: Ao, flags: CleanupFlags): Promise<ProjectId | null> {
 
 function linesOf({ cleaned, skipped, dryRun }: CleanupResult): readonly string[] {
   return [
-    ...cleaned.map(({ id }) => `${dryRun ? "would free" : "freed"} ${id}`),
+    ...cleaned.map(({ id, salvageRef }) => {
+      const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
+      return `${dryRun ? "would free" : "freed"} ${id}${kept}`;
+    }),
     ...skipped.map(({ id, reason, detail }) => `skipped ${id}: ${reason}: ${printable(detail)}`),
   ];
 }
@@ -35,12 +39,13 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   refuseTogether([flags.project !== undefined, "--project"], [flags.allProjects, "--all-projects"]);
   const olderThanMs = flags.olderThan === undefined ? null : durationFlag("--older-than", flags.olderThan);
   invocation.hold();
-  const { dryRun } = flags;
+  const { dryRun, salvage } = flags;
   const ao = await invocation.open(dryRun ? "reading" : "existing");
   const projectId = await scopeOf(ao, flags);
   const onStep = invocation.progress.step;
   const isStopped = invocation.isInterrupted;
-  const result = await cleanupSessions(ao.deps, { projectId, dryRun, olderThanMs, onStep, isStopped });
+  const options = { projectId, dryRun, olderThanMs, salvage, onStep, isStopped };
+  const result = await cleanupSessions(ao.deps, options);
   await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length + result.skipped.length + result.errors.length === 0) {
@@ -56,17 +61,19 @@ export function cleanupCommand(host: Host): Command {
       usage: "cleanup",
       purpose: "Free the worktrees of terminated sessions that hold nothing to lose",
       more: [
-        "Skipped sessions are no failure; the reason is shown. Branches and commits always stay.",
+        "Skipped sessions are no failure; the reason is shown. Branches and commits always stay. With --salvage the",
+        "work of a worktree is kept as a commit first, and is no reason to skip it; ao restore puts it back.",
         "The exit code is 1 when a session could not be cleaned, 5 when it could not look; then nothing is removed.",
       ].join("\n"),
       examples: [
         ["ao cleanup --dry-run", "what would be freed, and what not and why"],
-        ["ao cleanup --all-projects --older-than 2d --json", "for cron"],
+        ["ao cleanup --all-projects --older-than 2d --salvage --json", "for cron"],
       ],
     })
     .addOption(projectOption("only this project (default: the project here, outside of one all)"))
     .addOption(switchOption("--all-projects", "all projects, wherever this runs"))
     .addOption(switchOption("--dry-run", "print what would be done and do nothing"))
+    .addOption(switchOption("--salvage", "keep the work in worktrees aside, then free them"))
     .option("--older-than <duration>", "only sessions that ended at least so long ago (default: any)")
     .addOption(jsonOption())
     .action(host.action(cleanup));

@@ -6,7 +6,7 @@ import { type KillOptions, killSession } from "../../src/lifecycle/kill-session.
 import type { KillResult } from "../../src/lifecycle/kill-steps.ts";
 import { jsonOption, sessionIds, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
-import type { Invocation } from "../invocation.ts";
+import { type Invocation, refuseTogether } from "../invocation.ts";
 import {
   addWaitFlags,
   type RequestFlags,
@@ -21,17 +21,20 @@ interface KillFlags extends RequestFlags, WaitFlags {
   readonly reason: KillReason;
   readonly note?: string;
   readonly keepWorktree: boolean;
+  readonly salvage: boolean;
 }
 
-function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath }: KillResult): string {
+function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath, salvageRef }: KillResult): string {
   const ended = alreadyTerminated ? "was terminated already" : "killed";
   const where = printable(workspacePath ?? "-");
   // A worktree that an earlier kill was refused; one that this call was told to keep needs no reason.
   const why = alreadyTerminated ? " (ao cleanup --dry-run says what it holds)" : "";
-  return `${id} ${ended}, ${workspaceFreed ? "worktree freed" : `worktree kept at ${where}${why}`}`;
+  const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
+  return `${id} ${ended}, ${workspaceFreed ? `worktree freed${kept}` : `worktree kept at ${where}${why}`}`;
 }
 
 async function kill(invocation: Invocation, names: readonly string[], flags: KillFlags): Promise<undefined> {
+  refuseTogether([flags.keepWorktree, "--keep-worktree"], [flags.salvage, "--salvage"]);
   const request = { requestId: requestIdOf(flags), waitMs: waitMsOf(flags) };
   invocation.hold();
   const ao = await invocation.open("existing");
@@ -41,6 +44,7 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
     reason: flags.reason,
     note: flags.note ?? null,
     keepWorktree: flags.keepWorktree,
+    salvage: flags.salvage,
     callerSessionId: parseSessionId(invocation.io.env["AO_SESSION_ID"] ?? "") ?? null,
     onStep: invocation.progress.step,
   };
@@ -63,12 +67,13 @@ export function killCommand(host: Host): Command {
     usage: "kill <session...>",
     purpose: "End sessions: record the intent, stop the agent, then free the worktree",
     more: [
-      "A worktree with work in it that git could not give back stays, and the exit code is 4.",
+      "A worktree with work in it that git could not give back stays, and the exit code is 4; with --salvage all of",
+      "it is kept as a commit first, the worktree goes, and ao restore puts it back. No flag throws work away.",
       "With several sessions the result is a list. When some fail, the exit code and the one error are those",
       "of the worst failure; its details hold all failures, and the results of those that worked.",
     ].join("\n"),
     examples: [
-      ["ao kill app-7", "end one session; its branch and commits stay"],
+      ["ao kill app-7 --salvage", "end it, keep its work aside, free its worktree"],
       ['ao kill app-7 app-8 --note "superseded by app-9"', "end two, and remember why"],
     ],
   });
@@ -80,6 +85,7 @@ export function killCommand(host: Host): Command {
     )
     .option("--note <text>", "a note to keep with the session")
     .addOption(switchOption("--keep-worktree", "leave the worktree where it is"))
+    .addOption(switchOption("--salvage", "keep the work in the worktree aside, then free it"))
     .addOption(requestIdOption())
     .addOption(jsonOption())
     .action(host.action(kill));

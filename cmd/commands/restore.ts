@@ -22,14 +22,16 @@ import { sessionJson } from "../session-view.ts";
 interface RestoreFlags extends RequestFlags, WaitFlags {
   readonly fresh: boolean;
   readonly allLost: boolean;
+  readonly salvage: boolean;
 }
 
 /** Between two restores of many. */
 const SPACING_MS = 1000;
 
 /** @throws AoError usage when flags of one restore are given for all. */
-function refuseForAll({ fresh, requestId, wait }: RestoreFlags): void {
+function refuseForAll({ fresh, salvage, requestId, wait }: RestoreFlags): void {
   refuseTogether([true, "--all-lost"], [fresh, "--fresh"]);
+  refuseTogether([true, "--all-lost"], [!salvage, "--no-salvage"]);
   refuseTogether([true, "--all-lost"], [requestId !== undefined, "--request-id"]);
   refuseTogether([true, "--all-lost"], [wait, "--wait"]);
 }
@@ -68,9 +70,11 @@ async function restoreOne(invocation: Invocation, name: string, flags: RestoreFl
   invocation.hold();
   const ao = await invocation.open("existing");
   const id = resolveSessionId(ao.deps, name);
-  const options = { ...request, fresh: flags.fresh, onStep: invocation.progress.step };
-  const { record, fresh, warnings } = await restoreConfigured(ao, id, options);
+  const { salvage } = flags;
+  const options = { ...request, fresh: flags.fresh, salvage, onStep: invocation.progress.step };
+  const { record, fresh, salvageRef, warnings } = await restoreConfigured(ao, id, options);
   for (const warning of warnings) invocation.warn(warning);
+  if (salvageRef !== null) invocation.note(`work was put back from ${salvageRef}`);
   if (fresh && (await summarizeTranscript(ao.deps, record)) !== null)
     invocation.note(`what was said before: ao transcript show ${id}`);
   const how = fresh ? "with a new conversation" : "with its conversation";
@@ -92,6 +96,7 @@ export function restoreCommand(host: Host): Command {
   });
   return addWaitFlags(command)
     .addOption(switchOption("--fresh", "begin a new conversation with the recorded prompt"))
+    .option("--no-salvage", "leave work that was kept when the worktree was freed where it is kept")
     .addOption(
       switchOption("--all-lost", "every session whose runtime was lost; stops after three failures in a row"),
     )

@@ -11,6 +11,7 @@ import {
   SESSION_STATES,
 } from "../../src/domain/lifecycle.ts";
 import { OPERATION_KINDS } from "../../src/domain/operation.ts";
+import { SALVAGE_REASONS, SALVAGED_KINDS } from "../../src/domain/salvage.ts";
 import { SESSION_KINDS } from "../../src/domain/session.ts";
 import { STATUSES } from "../../src/domain/status.ts";
 import { TURN_ORIGINS, TURN_OUTCOMES, TURN_PHASES } from "../../src/domain/turn.ts";
@@ -233,6 +234,27 @@ export const eventSchema = z.strictObject({
   sessionId: maybe,
   type: text,
   data: z.unknown(),
+});
+
+const salvageShape = {
+  ref: text.regex(/^refs\/ao\/salvage\/[^/]+\/[1-9][0-9]*$/),
+  sessionId: text,
+  number: z.int().positive(),
+  commit: text,
+  at: time,
+  reason: z.enum(SALVAGE_REASONS),
+  head: z.strictObject({ branch: maybe, commit: maybe }),
+};
+
+export const salvageListSchema = z.strictObject({ data: z.array(z.strictObject(salvageShape)) });
+
+export const salvageSchema = z.strictObject({
+  ...salvageShape,
+  files: z.array(
+    z.strictObject({ path: text, kind: z.enum(SALVAGED_KINDS), bytes: z.int().nonnegative().nullable() }),
+  ),
+  operations: z.array(text),
+  commits: z.array(text),
 });
 
 export const outputSchema = z.strictObject({ lines: z.array(text) });
