@@ -56,7 +56,7 @@ const ATTEMPTS = 3;
 /** `Snapshots.salvage` for one worktree. */
 export async function keepWork(keeping: KeepingWork, request: KeepRequest): Promise<SalvageOutcome> {
   const stored = await storeState(keeping, request.chosen);
-  if (!(await isWork(keeping.git, keeping, stored))) return { kind: "nothing" };
+  if (!request.chosen.isWork && !(await isWork(keeping.git, keeping, stored))) return { kind: "nothing" };
   const kept = await newestIfSame(keeping.plumbing, request.sessionId, stored);
   if (kept !== undefined) return kept;
   await keeping.boundary("salvage.commit:before");

@@ -2,14 +2,13 @@ import { tmpdir } from "node:os";
 import { AoError } from "../../../domain/errors.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import type { WorkspaceRef } from "../../../ports/workspace.ts";
-import { type Context, locate, type Owned } from "../place.ts";
+import { type Context, locate, type Place } from "../place.ts";
 import type { Repository } from "../repository.ts";
-import { type GitLocation, inDirectory } from "../run-git.ts";
 import type { WorktreeRecord } from "../worktree-records.ts";
 import { bytePathOf } from "./byte-path.ts";
 import { type ChosenWork, chooseWork } from "./choose-work.ts";
 import type { Keeping, KeepingWork } from "./keep-work.ts";
-import { observe } from "./observe.ts";
+import { type Observation, observe } from "./observe.ts";
 import { observeRecord } from "./observe-record.ts";
 import { plumbingAt } from "./plumbing.ts";
 import { refuseUnkeepable } from "./refuse-unkeepable.ts";
@@ -27,8 +26,6 @@ export interface WorkAt {
   readonly isRecord: boolean;
 }
 
-const NOTHING: ChosenWork = { paths: [], unkeepable: [] };
-
 /**
  * The work of a session: in its worktree, in what an interrupted removal moved aside, or in what git still has
  * of one that somebody deleted. `undefined` when there is nothing at all.
@@ -39,17 +36,13 @@ export async function workAt(context: SnapshotContext, ref: WorkspaceRef): Promi
   const { repository, place } = await locate(context, ref);
   switch (place.kind) {
     case "standing":
-      return treeAt(context, repository, {
-        owned: place.owned,
-        root: place.path,
-        where: inDirectory(place.path),
-      });
-    case "held": {
-      const where = { kind: "git_dir", gitDir: place.owned.record.gitDir, workTree: place.tree } as const;
-      return treeAt(context, repository, { owned: place.owned, root: place.tree, where });
-    }
+      return treeAt(context, repository, { place, record: place.owned.record, root: place.path });
+    case "held":
+      return treeAt(context, repository, { place, record: place.owned.record, root: place.tree });
     case "gone":
-      return place.record === undefined ? undefined : recordAt(context, repository, place.record);
+      return place.record === undefined
+        ? undefined
+        : recordAt(context, repository, { place, record: place.record });
     case "unreadable":
       refuseUnkeepable(place.path, [{ path: bytePathOf("."), why: place.cause }]);
       return undefined;
@@ -76,35 +69,35 @@ export async function standingWork(context: SnapshotContext, ref: WorkspaceRef):
   });
 }
 
-interface Tree {
-  readonly owned: Owned;
-  readonly root: string;
-  readonly where: GitLocation;
+interface Known {
+  readonly place: Place;
+  readonly record: WorktreeRecord;
 }
 
 async function treeAt(
   context: SnapshotContext,
   repository: Repository | undefined,
-  tree: Tree,
+  { place, record, root }: Known & { readonly root: string },
 ): Promise<WorkAt> {
-  const keeping = await keepingOf(context, repository, { ...tree.owned, root: tree.root });
-  const submodules = tree.where.kind === "directory";
-  const chosen = await chooseWork(context, { ...tree, submodules });
-  return {
-    chosen,
-    isRecord: false,
-    keeping: { ...keeping, observe: (observation) => observe(keeping, observation) },
-  };
+  const [keeping, chosen] = await Promise.all([
+    keepingOf(context, repository, { record, root }),
+    chooseWork(context, place),
+  ]);
+  const work = { ...keeping, observe: (observation: Observation) => observe(keeping, observation) };
+  return { keeping: work, chosen, isRecord: false };
 }
 
 async function recordAt(
   context: SnapshotContext,
   repository: Repository | undefined,
-  record: WorktreeRecord,
+  { place, record }: Known,
 ): Promise<WorkAt> {
-  const keeping = await keepingOf(context, repository, { record, root: tmpdir() });
-  const work = { ...keeping, observe: ({ folder }: { folder: string }) => observeRecord(keeping, folder) };
-  return { keeping: work, chosen: NOTHING, isRecord: true };
+  const [keeping, chosen] = await Promise.all([
+    keepingOf(context, repository, { record, root: tmpdir() }),
+    chooseWork(context, place),
+  ]);
+  const work = { ...keeping, observe: ({ folder }: Observation) => observeRecord(keeping, folder) };
+  return { keeping: work, chosen, isRecord: true };
 }
 
 async function keepingOf(

@@ -25,7 +25,7 @@ import { tempDir } from "../../../../support/temp-dir.ts";
 import { failure, gitDirOf, hook, worktreeWorld } from "../worktree-world.ts";
 import { AT_MS, gitFilesOf, pictureOf, type SalvageWorld, SESSION, salvageWorld } from "./salvage-world.ts";
 
-const CHOSEN = { paths: [], unkeepable: [] };
+const CHOSEN = { paths: [], unkeepable: [], isWork: false };
 const REQUEST = { sessionId: SESSION, chosen: CHOSEN, reason: "kill", atMs: AT_MS } as const;
 
 /** The port on a real repository, and a worktree that `ao` made. */
@@ -279,6 +279,21 @@ describe("the snapshots of a workspace", () => {
     await workspace.restore(spec);
     await snapshots.putBack({ workspace: spec, ref });
     expect(pictureOf(path)).toEqual(before);
+    expect(await workspace.inspect(spec)).toEqual(found);
+  });
+
+  test("hold what only git's own folder has: settings of the worktree, the draft of a commit's message", async () => {
+    const { workspace, snapshots, spec, path, salvage } = await snapshotsWorld();
+    gitIn(path, "config", "extensions.worktreeConfig", "true");
+    gitIn(path, "config", "--worktree", "user.name", "Somebody");
+    writeIn(gitDirOf(path), "COMMIT_EDITMSG", "a long thought\n\n# Please enter the commit message\n");
+    const found = await workspace.inspect(spec);
+    expect(found).toMatchObject([{ kind: "operation_in_progress", count: 2 }]);
+    const { ref } = kept(await salvage());
+    await workspace.destroy(spec, undefined, () => snapshots.holds({ workspace: spec, ref }));
+    await workspace.restore(spec);
+    await snapshots.putBack({ workspace: spec, ref });
+    expect(gitIn(path, "config", "--worktree", "user.name")).toBe("Somebody");
     expect(await workspace.inspect(spec)).toEqual(found);
   });
 

@@ -91,7 +91,7 @@ export function salvageWorld({
     salvage: async (ignoredPaths = []) =>
       keepWork(await keeping(), {
         ...{ sessionId: SESSION, reason: "kill", atMs: AT_MS },
-        chosen: { paths: ignoredPaths, unkeepable: [] },
+        chosen: { paths: ignoredPaths, unkeepable: [], isWork: false },
       }),
     putBack: async (commit, boundary) => putBack(await keeping(boundary), commit),
     keeping,
