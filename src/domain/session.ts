@@ -41,6 +41,8 @@ export interface SessionMetadata {
   /** Conversations that a restore has left behind for a new one, the newest last. */
   readonly previousAgentSessionIds: readonly string[];
   readonly launchId: LaunchId;
+  /** A moment before this launch and after all earlier ones, Unix milliseconds; absent for the first launch. */
+  readonly launchedAtMs?: number;
   /** The repository the worktree belongs to: its main working tree, or a bare repository. */
   readonly repositoryPath: string;
   readonly branch: string;

@@ -65,9 +65,18 @@ function seenFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord
   const { launchId } = record.metadata;
   const look: Fact = { kind: "look", launchId, observation };
   if (agent === undefined) return [look];
-  const shown = screenFacts(agent, facts, record);
-  if (agent.capabilities.hooks || shown.length > 0) return [look, ...shown];
+  const logged = logFacts(facts, record);
+  const told = logged.length > 0 ? logged : screenFacts(agent, facts, record);
+  if (agent.capabilities.hooks || told.length > 0) return [look, ...told];
   return [look, ...outputFacts(observation, launchId, facts.takenAtMs)];
+}
+
+/** What the own log of an agent tells that has not spoken, as long as there is no doubt that it lives. */
+function logFacts({ logged, seen }: Facts, { id, metadata }: SessionRecord): readonly Fact[] {
+  const [said, observation] = [logged.get(id), seen.get(id)];
+  if (said === undefined || observation === undefined || !mayLive(observation)) return [];
+  const { launchId } = metadata;
+  return [{ kind: "activity", signal: { ...said, confidence: "valid", source: "native", launchId } }];
 }
 
 /** What the screen of an agent tells that has not spoken, as long as there is no doubt that it lives. */

@@ -1,12 +1,14 @@
 import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { LoggedActivity } from "../ports/agent.ts";
 import type { SessionRows } from "../ports/session-store.ts";
 import type { SessionDeps } from "./deps.ts";
 import type { LifecycleDeps } from "./lifecycle-manager.ts";
+import { readLogs } from "./read-logs.ts";
 import { runtimeTarget } from "./session-refs.ts";
 
-export type ObserveDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "inbox" | "agents">;
+export type ObserveDeps = LifecycleDeps & Pick<SessionDeps, "runtime" | "inbox" | "agents" | "dataDir">;
 /** What saving what was observed needs: turns and messages are part of it. */
 export type SaveDeps = ObserveDeps &
   Pick<SessionDeps, "turns" | "messages" | "operations" | "checkpoints"> &
@@ -21,6 +23,8 @@ export interface Facts {
   /** Pending events by session id, oldest first; also of sessions that are not among the records. */
   readonly events: ReadonlyMap<string, readonly HookEvent[]>;
   readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
+  /** What the own logs of live agents say of this launch, of those that have told nothing by hooks. */
+  readonly logged: ReadonlyMap<SessionId, LoggedActivity>;
   /** What the terminals of live agents show that can only be read from there. */
   readonly screens: ReadonlyMap<SessionId, readonly string[]>;
   readonly takenAtMs: number;
@@ -34,7 +38,8 @@ export interface Scope {
 
 /**
  * Reads inbox, rows and runtimes, in this order; the runtimes with one look, or none when there is nothing
- * to look at, then the screens of those that tell by nothing else. Changes nothing.
+ * to look at, then the own logs of agents that have told nothing by hooks, and the screens of those whose log
+ * tells nothing either. Changes nothing.
  *
  * @throws AoError data_dir_unusable when the inbox cannot be read.
  */
@@ -44,20 +49,27 @@ export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): P
   const { sessions: records, unreadable } = rowsOf(load());
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);
   const seen: Facts["seen"] = targets.length === 0 ? new Map() : await deps.runtime.look(targets);
-  const facts = { records, unreadable, events, seen, screens: new Map(), takenAtMs: deps.clock.nowMs() };
-  const silent = records.filter((record) => isReadFromScreen(deps, facts, record));
-  if (silent.length === 0) return facts;
-  const screens = await deps.runtime.screens(silent.flatMap((record) => runtimeTarget(record) ?? []));
+  const silent = records.filter((record) => isSilent({ seen, events }, record));
+  const logged = await readLogs(deps, silent);
+  const takenAtMs = deps.clock.nowMs();
+  const facts = { records, unreadable, events, seen, logged, screens: new Map(), takenAtMs };
+  const shown = silent.filter((record) => !logged.has(record.id) && isReadFromScreen(deps, record));
+  if (shown.length === 0) return facts;
+  const screens = await deps.runtime.screens(shown.flatMap((record) => runtimeTarget(record) ?? []));
   return { ...facts, screens };
 }
 
-/** Whether its screen is all that tells what an agent does: it lives, and has told nothing in its launch. */
-function isReadFromScreen({ agents }: ObserveDeps, facts: Facts, record: SessionRecord): boolean {
-  const { source } = record.lifecycle.activity;
-  const hasSpoken = source === "hook" || source === "native";
-  if (hasSpoken || agents.get(record.metadata.agent)?.screen === undefined) return false;
+/** Whether an agent lives, and has told nothing by hooks in its launch. */
+function isSilent(facts: Pick<Facts, "seen" | "events">, record: SessionRecord): boolean {
+  const { heard, launchId } = record.metadata;
+  const wasHeard = record.lifecycle.activity.source === "hook" || heard?.launchId === launchId;
+  if (wasHeard) return false;
   const isAlive = facts.seen.get(record.id)?.runtime.kind === "alive";
   return isAlive && !eventsOf(facts, record).some((event) => isOfLaunch(event, record));
+}
+
+function isReadFromScreen({ agents }: ObserveDeps, { lifecycle, metadata }: SessionRecord): boolean {
+  return lifecycle.activity.source !== "native" && agents.get(metadata.agent)?.screen !== undefined;
 }
 
 function rowsOf(loaded: SessionRows | readonly SessionRecord[]): SessionRows {
@@ -65,7 +77,7 @@ function rowsOf(loaded: SessionRows | readonly SessionRecord[]): SessionRows {
 }
 
 /** Pending events of one session, oldest first. */
-export function eventsOf({ events }: Facts, { id }: SessionRecord): readonly HookEvent[] {
+export function eventsOf({ events }: Pick<Facts, "events">, { id }: SessionRecord): readonly HookEvent[] {
   return events.get(id) ?? [];
 }
 

@@ -29,7 +29,7 @@ export interface StartedSession {
 /** What a restore starts anew; everything else of the session stays. */
 export type RestorePatch = Pick<
   SessionMetadata,
-  "launchId" | "agentSessionId" | "workspacePath" | "branch" | "runtime" | "process"
+  "launchId" | "launchedAtMs" | "agentSessionId" | "workspacePath" | "branch" | "runtime" | "process"
 >;
 
 /**

@@ -24,7 +24,7 @@ export async function completeRestored(
 ): Promise<SessionRecord> {
   const { ref, launchId, agentSessionId, created } = progress;
   const patch = {
-    ...{ launchId, agentSessionId, branch: created.branch },
+    ...{ launchId, launchedAtMs: held.createdAtMs, agentSessionId, branch: created.branch },
     workspacePath: created.path,
     runtime: started.handle,
     process: started.process,

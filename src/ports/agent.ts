@@ -54,6 +54,13 @@ export interface LaunchPlan {
   readonly settleMs: number;
 }
 
+/** What an agent was last doing, by its own log. */
+export interface LoggedActivity {
+  readonly state: ActivityState;
+  /** When the log says that this began, Unix milliseconds; it may lie before the running launch. */
+  readonly atMs: number;
+}
+
 /** What one hook event means, in the core's words. */
 export interface AgentSignal {
   readonly activity: ActivityState | null;
@@ -115,4 +122,13 @@ export interface Agent {
     agentSessionId: string,
     request: { readonly dataDir: string; readonly workspacePath: string },
   ) => Promise<readonly ConversationEntry[] | null>;
+  /**
+   * What the last record of the agent's own log says that it does, of whichever launch; asked for as long as a
+   * launch has told nothing by hooks. `undefined` when the log is missing, cannot be read, or does not say. Absent
+   * when it keeps none. Reads only the agent's own files, runs no process; never rejects.
+   */
+  readonly readActivity?: (
+    agentSessionId: string,
+    request: { readonly dataDir: string; readonly workspacePath: string },
+  ) => Promise<LoggedActivity | undefined>;
 }

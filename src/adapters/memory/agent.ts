@@ -4,7 +4,14 @@ import type { HookEvent } from "../../domain/facts.ts";
 import { ACTIVITY_STATES, type ActivityState } from "../../domain/lifecycle.ts";
 import type { ConversationEntry } from "../../domain/transcript/conversation-entry.ts";
 import type { TurnSignal } from "../../domain/turn-signal.ts";
-import type { Agent, AgentCapabilities, AgentSignal, LaunchPlan, LaunchRequest } from "../../ports/agent.ts";
+import type {
+  Agent,
+  AgentCapabilities,
+  AgentSignal,
+  LaunchPlan,
+  LaunchRequest,
+  LoggedActivity,
+} from "../../ports/agent.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
 import type { CancelTarget } from "../../ports/turn-cancel.ts";
 
@@ -17,6 +24,8 @@ export interface MemoryAgent extends Agent {
   removeConversation(agentSessionId: string): void;
   /** What its own log holds of a conversation from now on; `null` when it cannot be read, as at first. */
   setLog(agentSessionId: string, entries: readonly ConversationEntry[] | null): void;
+  /** What its own log says that it does in a conversation from now on; `undefined` for nothing, as at first. */
+  setLoggedActivity(agentSessionId: string, logged: LoggedActivity | undefined): void;
   /** What it answers when it is told to stop a turn, one after the other, the last one for ever; at first it confirms. */
   answerCancels(...answers: readonly [CancelAnswer, ...CancelAnswer[]]): void;
   /** The turns that it was told to stop, in order. */
@@ -112,6 +121,7 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
   const capabilities = { ...ALL, ...overrides };
   const conversations = new Set<string>();
   const logs = new Map<string, readonly ConversationEntry[] | null>();
+  const activities = new Map<string, LoggedActivity | undefined>();
   let presence: ToolCheck = { kind: "ok", version: "1.0.0", path: "/bin/agent" };
   let answers: readonly CancelAnswer[] = [{ kind: "confirmed" }];
   const cancels: CancelTarget[] = [];
@@ -143,6 +153,8 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     addConversation: (agentSessionId) => conversations.add(agentSessionId),
     removeConversation: (agentSessionId) => conversations.delete(agentSessionId),
     readConversation: async (agentSessionId) => logs.get(agentSessionId) ?? null,
+    readActivity: async (agentSessionId) => activities.get(agentSessionId),
+    setLoggedActivity: (agentSessionId, logged) => activities.set(agentSessionId, logged),
     setLog: (agentSessionId, entries) => logs.set(agentSessionId, entries),
   };
 }

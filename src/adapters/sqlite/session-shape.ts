@@ -86,6 +86,7 @@ const metadata = shape<StoredMetadata>({
   agentSessionId: nullable(text),
   previousAgentSessionIds: listOf(text),
   launchId: parsedBy(parseLaunchId),
+  launchedAtMs: optional(number),
   repositoryPath: text,
   branch: text,
   baseRef: nullable(text),

@@ -9,8 +9,8 @@ type Place = Pick<ConversationEntry, "position" | "after" | "atMs">;
 type Said = Omit<ConversationEntry, keyof Place>;
 type Teller = (fields: Fields) => Said | undefined;
 
-/** A whole number that JSON keeps as it is. */
-function asPosition(value: unknown): number | undefined {
+/** A whole number above zero that JSON keeps as it is. */
+export function asPosition(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
@@ -70,7 +70,8 @@ export function entriesInHook(event: string, body: Fields): readonly Conversatio
   return place === undefined || said === undefined ? [] : [{ ...said, ...place }];
 }
 
-function parseLine(line: string): Fields | undefined {
+/** One line of a conversation file; `undefined` when it is none, torn for example. */
+export function parseLine(line: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? (value as Fields) : undefined;

@@ -5,6 +5,7 @@ import type { ToolCheck } from "../../../ports/tool-check.ts";
 import { readEntries } from "./conversation-entries.ts";
 import { conversationFile, conversationsFolder, isConversationId } from "./conversation-path.ts";
 import { interpretEmbedded } from "./interpret.ts";
+import { readLoggedActivity } from "./logged-activity.ts";
 import { PROGRAM_VERSION } from "./program-version.ts";
 
 /** How long a death still counts as a failed start, in milliseconds: a bad argument ends it within 100. */
@@ -84,5 +85,6 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
     },
     interpret: interpretEmbedded,
     readConversation: (id, { dataDir }) => readEntries(conversationsFolder(dataDir), id),
+    readActivity: (id, { dataDir }) => readLoggedActivity(conversationsFolder(dataDir), id),
   };
 }

@@ -11,7 +11,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** `null` says nothing of the activity; `undefined` means that the body does not say what its event promises. */
 type Reader = (body: Fields) => ActivityState | null | undefined;
 
-const ACTIVITY_AFTER: ReadonlyMap<unknown, ActivityState> = new Map<TurnEnd, ActivityState>([
+/** What the agent does once a turn has ended like this. */
+export const ACTIVITY_AFTER: ReadonlyMap<unknown, ActivityState> = new Map<TurnEnd, ActivityState>([
   ["completed", "ready"],
   ["failed", "blocked"],
   ["interrupted", "idle"],
