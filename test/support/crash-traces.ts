@@ -96,7 +96,7 @@ function litterIn(
   ].sort();
 }
 
-/** Worktrees, launch files, conversations and hook events of sessions that have a row. */
+/** Worktrees, launch files, transcripts, conversations and hook events of sessions that have a row. */
 function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]): boolean {
   const [folder, first, second = ""] = path.split("/");
   switch (folder) {
@@ -104,6 +104,8 @@ function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]):
       return rows.some(({ id }) => id === second);
     case "launch":
       return rows.some(({ id, metadata }) => id === first && metadata.launchId === second);
+    case "transcripts":
+      return rows.some(({ id }) => second.startsWith(`${id}.`));
     case "embedded":
       return rows.some(({ metadata }) => conversationsOf(metadata).includes(first ?? ""));
     case "inbox": {

@@ -27,7 +27,8 @@ export interface QueuedDeliveries {
 
 /**
  * Delivers what is queued, of all sessions, in the order of each queue, as far as the agents can take it now: none
- * is waited for but for its receipts. A session that is over keeps its queue, without an error. Goes by the rows,
+ * is waited for but for its receipts. A session that is over keeps its queue, without an error, and so does one
+ * whose row cannot be read, of which whoever looks at the rows tells. Goes by the rows,
  * so sessions are observed before: an agent that was at work then is not even looked at.
  *
  * @throws AoError when the store cannot be used.
@@ -35,7 +36,9 @@ export interface QueuedDeliveries {
 export async function deliverQueued(deps: SessionDeps): Promise<QueuedDeliveries> {
   const messages: QueuedDelivery[] = [];
   const errors: DeliveryError[] = [];
-  for (const sessionId of deps.messages.sessionsWaiting()) {
+  const waiting = deps.messages.sessionsWaiting();
+  const unreadable = waiting.length === 0 ? [] : deps.store.rows().unreadable.map(({ id }) => String(id));
+  for (const sessionId of waiting.filter((id) => !unreadable.includes(id))) {
     const error = await deliverAll(deps, sessionId, messages);
     if (error !== null) errors.push(error);
   }
