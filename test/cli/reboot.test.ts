@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { type Ao, aoSandbox } from "../support/ao.ts";
+import { reconcileSchema, showSchema } from "../support/json-schemas.ts";
+import { isRunning } from "../support/tmux-server.ts";
+
+const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";
+/** A minute after its last word an agent without a process is no longer in doubt. */
+const REBOOT_MS = 120_000;
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+/** Ends a process without a word from it, as a power failure does. */
+async function cut(pid: number): Promise<void> {
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => isRunning(pid), PATIENCE).toBe(false);
+}
+
+/** All that a reboot does: no process is left, no socket, and what is stored is of another boot, two minutes ago. */
+async function reboot(ao: Ao): Promise<void> {
+  const server = Number(ao.tmux("display-message", "-p", "#{pid}"));
+  const agents = ao.tmux("list-panes", "-a", "-F", "#{pane_pid}").split("\n").map(Number);
+  for (const pid of [...agents, server]) await cut(pid);
+  const runtimeDir = ao.env["XDG_RUNTIME_DIR"] ?? "";
+  for (const name of readdirSync(runtimeDir)) rmSync(join(runtimeDir, name), { recursive: true });
+  const store = new Database(join(ao.dataDir, "ao.db"));
+  const paths = "'$.process.bootId', :boot, '$.runtime.server.bootId', :boot";
+  const lastAt = "'$.activity.lastActivityAtMs'";
+  const earlier = `json_set(lifecycle, ${lastAt}, json_extract(lifecycle, ${lastAt}) - ${REBOOT_MS})`;
+  store
+    .prepare(`UPDATE sessions SET metadata = json_set(metadata, ${paths}), lifecycle = ${earlier}`)
+    .run({ boot: OTHER_BOOT });
+  store.close();
+  const record = join(ao.dataDir, "runtime", "tmux-server.json");
+  writeFileSync(record, JSON.stringify({ ...JSON.parse(readFileSync(record, "utf8")), bootId: OTHER_BOOT }));
+}
+
+const shown = (ao: Ao, id: string) => ao.json(showSchema, ["show", id]);
+
+test("after a reboot one tick settles every session, and restore --all-lost brings all back with what they had", async () => {
+  const ao = aoSandbox();
+  const cwd = ao.repository();
+  const ids = [
+    await ao.spawn(cwd, ["--prompt", "write a one"]),
+    await ao.spawn(cwd, ["--prompt", "say two"]),
+  ];
+  for (const id of ids) await ao.until(id, "idle");
+  await ao.run(["reconcile"]);
+  const before = await Promise.all(ids.map((id) => shown(ao, id)));
+  await reboot(ao);
+
+  const { transitions } = await ao.json(reconcileSchema, ["reconcile"]);
+  expect(transitions).toEqual(ids.map((id) => ({ id, from: "idle", to: "killed", reason: "runtime_lost" })));
+
+  const { exitCode, stdout } = await ao.run(["restore", "--all-lost", "--json"]);
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([
+    0,
+    { restored: ids.map((id) => ({ id })), failed: [], left: [] },
+  ]);
+  for (const [index, id] of ids.entries()) {
+    await ao.until(id, "idle");
+    expect(await shown(ao, id)).toMatchObject({
+      agentSessionId: before[index]?.agentSessionId,
+      workspacePath: before[index]?.workspacePath,
+    });
+  }
+  expect(readFileSync(join(before[0]?.workspacePath ?? "", "a"), "utf8")).toMatch(/^one/);
+}, 90_000);
