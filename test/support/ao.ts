@@ -54,7 +54,7 @@ export interface Ao {
 
 export interface Traces {
   readonly worktrees: string;
-  /** All refs. */
+  /** All refs but checkpoints. */
   readonly branches: string;
   /** tmux sessions. */
   readonly sessions: string;
@@ -130,6 +130,12 @@ function endServers(runtimeDir: string): void {
       if (pid > 1) spawnSync("kill", ["-KILL", String(pid)], { stdio: "ignore" });
     }
   }
+}
+
+/** Checkpoints are kept for as long as their session is known. */
+function refsOf(repository: string): string {
+  const refs = git(repository, "for-each-ref").split("\n");
+  return refs.filter((line) => !line.includes("\trefs/ao/checkpoints/")).join("\n");
 }
 
 /** What a data directory has from its first commands on: the store, empty folders, locks, tmux's last server. */
@@ -212,7 +218,7 @@ export function aoSandbox(program = AO): Ao {
       const hasStore = existsSync(join(dataDir, "ao.db"));
       return {
         worktrees: git(repository, "worktree", "list", "--porcelain"),
-        branches: git(repository, "for-each-ref"),
+        branches: refsOf(repository),
         sessions: tmux("list-sessions", "-F", "#{session_name}"),
         rows: hasStore ? (await list()).data : [],
         projects: hasStore ? (await json(projectListSchema, ["project", "list"])).data : [],

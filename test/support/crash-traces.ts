@@ -137,7 +137,9 @@ export function expectSound(ao: Ao, repository: string): Everything {
   expect(all.sessions).toEqual(live.map(({ id }) => `${id} 0`).sort());
   expect(all.worktrees).toEqual(paths);
   expect(all.folders).toEqual(paths);
-  const isOwn = (branch: string) => branch.startsWith("refs/heads/kept/");
+  const isOwn = (branch: string) =>
+    branch.startsWith("refs/heads/kept/") ||
+    all.rows.some(({ id }) => branch.startsWith(`refs/ao/checkpoints/${id}/`));
   expect(all.branches.filter((branch) => !isOwn(branch))).toEqual(
     [...new Set(["refs/heads/main", ...branches.filter((branch) => !isOwn(branch))])].sort(),
   );
