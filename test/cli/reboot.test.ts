@@ -3,10 +3,10 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { type Ao, aoSandbox } from "../support/ao.ts";
+import { type Bystander, bystander } from "../support/bystander.ts";
 import { reconcileSchema, showSchema } from "../support/json-schemas.ts";
 import { isRunning } from "../support/tmux-server.ts";
 
-const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";
 /** A minute after its last word an agent without a process is no longer in doubt. */
 const REBOOT_MS = 120_000;
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -17,23 +17,30 @@ async function cut(pid: number): Promise<void> {
   await expect.poll(() => isRunning(pid), PATIENCE).toBe(false);
 }
 
-/** All that a reboot does: no process is left, no socket, and what is stored is of another boot, two minutes ago. */
-async function reboot(ao: Ao): Promise<void> {
+/**
+ * All that a reboot does in two minutes: no process is left, no socket, what is stored is of an earlier boot, and
+ * all pids in it belong to `other`, which began at the same time after its own boot.
+ */
+async function reboot(ao: Ao, other: Bystander): Promise<void> {
   const server = Number(ao.tmux("display-message", "-p", "#{pid}"));
   const agents = ao.tmux("list-panes", "-a", "-F", "#{pane_pid}").split("\n").map(Number);
   for (const pid of [...agents, server]) await cut(pid);
   const runtimeDir = ao.env["XDG_RUNTIME_DIR"] ?? "";
   for (const name of readdirSync(runtimeDir)) rmSync(join(runtimeDir, name), { recursive: true });
-  const store = new Database(join(ao.dataDir, "ao.db"));
-  const paths = "'$.process.bootId', :boot, '$.runtime.server.bootId', :boot";
+  const before = JSON.stringify(other.predecessors["of an earlier boot"]);
+  makeEarlier(ao, before);
+  writeFileSync(join(ao.dataDir, "runtime", "tmux-server.json"), before);
+}
+
+function makeEarlier({ dataDir }: Ao, identity: string): void {
+  const store = new Database(join(dataDir, "ao.db"));
+  const paths = "'$.process', json(:identity), '$.runtime.server', json(:identity)";
   const lastAt = "'$.activity.lastActivityAtMs'";
   const earlier = `json_set(lifecycle, ${lastAt}, json_extract(lifecycle, ${lastAt}) - ${REBOOT_MS})`;
   store
     .prepare(`UPDATE sessions SET metadata = json_set(metadata, ${paths}), lifecycle = ${earlier}`)
-    .run({ boot: OTHER_BOOT });
+    .run({ identity });
   store.close();
-  const record = join(ao.dataDir, "runtime", "tmux-server.json");
-  writeFileSync(record, JSON.stringify({ ...JSON.parse(readFileSync(record, "utf8")), bootId: OTHER_BOOT }));
 }
 
 const shown = (ao: Ao, id: string) => ao.json(showSchema, ["show", id]);
@@ -48,7 +55,8 @@ test("after a reboot one tick settles every session, and restore --all-lost brin
   for (const id of ids) await ao.until(id, "idle");
   await ao.run(["reconcile"]);
   const before = await Promise.all(ids.map((id) => shown(ao, id)));
-  await reboot(ao);
+  const other = await bystander();
+  await reboot(ao, other);
 
   const { transitions } = await ao.json(reconcileSchema, ["reconcile"]);
   expect(transitions).toEqual(ids.map((id) => ({ id, from: "idle", to: "killed", reason: "runtime_lost" })));
@@ -66,4 +74,5 @@ test("after a reboot one tick settles every session, and restore --all-lost brin
     });
   }
   expect(readFileSync(join(before[0]?.workspacePath ?? "", "a"), "utf8")).toMatch(/^one/);
+  other.expectUnharmed();
 }, 90_000);
