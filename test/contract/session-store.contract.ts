@@ -32,6 +32,7 @@ function sessionTests(fresh: () => SessionStore): void {
       "a session whose agent ended by itself",
       aSession({ metadata: { exit: { status: null, signal: "SIGSEGV", atMs: T0_MS } } }),
     ],
+    ["a session that was restored", aSession({ metadata: { launchedAtMs: T0_MS } })],
     ["a session with nothing optional", aSession({ metadata: { runtime: null, process: null } })],
     [
       "a session in doubt with a pull request",
