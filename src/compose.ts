@@ -167,7 +167,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     messages: store.messages,
     checkpoints: git.snapshots,
     ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
-    runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes }),
+    runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes, locks }),
     messenger: tmuxMessenger({ env, processes }),
     agents,
     inbox,

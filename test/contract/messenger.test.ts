@@ -2,11 +2,11 @@ import { expect } from "vitest";
 import { memoryMessenger } from "../../src/adapters/memory/messenger.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import { tmuxMessenger } from "../../src/adapters/tmux/tmux-messenger.ts";
-import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
 import type { MessageTarget } from "../../src/ports/messenger.ts";
 import { aProcess, aRuntimeHandle } from "../support/builders.ts";
 import { rawAgent, type StubAgent } from "../support/stub-agents.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { tmuxRuntime } from "../support/tmux-runtime.ts";
 import { aRuntimeSpec, tmuxServer } from "../support/tmux-server.ts";
 import { type Listener, type MessengerWorld, messengerContract } from "./messenger.contract.ts";
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type MemoryRun, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
-import { tmuxRuntime } from "../../src/adapters/tmux/tmux-runtime.ts";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { tmuxRuntime } from "../support/tmux-runtime.ts";
 import { aRuntimeSpec, pidsWith, tmuxServer } from "../support/tmux-server.ts";
 import { type AgentPlan, type RuntimeWorld, runtimeContract } from "./runtime.contract.ts";
 

@@ -27,7 +27,8 @@ export function listPanesArgs(): string[] {
 }
 
 export interface NewSession {
-  readonly configPath: string;
+  /** Of the server that is started when there is none; `null` to start none. */
+  readonly configPath: string | null;
   readonly sessionId: SessionId;
   readonly launchId: LaunchId;
   /** Tells the data directory; hexadecimal. */
@@ -38,7 +39,7 @@ export interface NewSession {
 
 /**
  * Starts the launch script in a new detached session, and the server with `ao`'s own configuration when
- * there is none; prints its pane as `listPanesArgs` does.
+ * there is none and it may (tmux(1), -N, from 3.2 on); prints its pane as `listPanesArgs` does.
  *
  * Session, launch and owner are options of the tmux session, by which it is known later, and its one pane is
  * marked as the agent's, to be told from those that a person opens beside it; session
@@ -50,7 +51,8 @@ export function newSessionArgs(session: NewSession): string[] {
   const target = `=${sessionId}:`;
   const directory = workspacePath.includes("#") ? [] : ["-c", literal(workspacePath)];
   return [
-    ...["-f", configPath, "new-session", "-d", "-s", sessionId],
+    ...(configPath === null ? ["-N"] : ["-f", configPath]),
+    ...["new-session", "-d", "-s", sessionId],
     ...["-x", String(DETACHED_COLUMNS), "-y", String(DETACHED_ROWS)],
     ...["-e", `AO_SESSION_ID=${sessionId}`, "-e", `AO_LAUNCH_ID=${launchId}`, ...directory],
     ...["--", "/bin/sh", literal(scriptPath), THEN],

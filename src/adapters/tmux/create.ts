@@ -1,21 +1,21 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
 import { type NewSession, newSessionArgs } from "./args.ts";
 import { watchBirth } from "./birth.ts";
-import { writeConfig } from "./config.ts";
 import { askForCertain, type FindDeps } from "./find-marked.ts";
 import { type LaunchFiles, launchFiles, removeLaunchFiles, writeLaunchFiles } from "./launch-files.ts";
 import { type PaneRow, parsePaneList } from "./pane-list.ts";
 import { reopenRecorded } from "./reopen.ts";
 import type { TmuxAnswer } from "./run-tmux.ts";
+import { removeIdleFolder, type ServerStartDeps, startingServer } from "./server-start.ts";
 import { prepareSocketFolder } from "./socket-path.ts";
 import { unavailable } from "./unavailable.ts";
 import { afterUndo } from "./undo-create.ts";
 
-export interface CreateDeps extends FindDeps {
-  readonly uid: number;
+export interface CreateDeps extends FindDeps, ServerStartDeps {
   /** What to say of a tmux that refused for no known reason, for example that it is too old. */
   readonly explain: () => Promise<string | undefined>;
 }
@@ -27,14 +27,15 @@ const RETRY_MS = 20;
 /** Starts an agent as `Runtime.create` says. */
 export async function createRuntime(deps: CreateDeps, spec: RuntimeSpec): Promise<StartedRuntime> {
   await prepareSocketFolder(deps.socketPath, deps.uid);
-  const configPath = await writeConfig(deps.socketPath);
   await reopenRecorded(deps);
   await refuseSecondServer(deps);
   const files = launchFiles(spec);
   const failing = async (error: unknown): Promise<never> => {
-    throw await afterUndo(deps, { spec, files, error });
+    const told = await afterUndo(deps, { spec, files, error });
+    await removeIdleFolder(deps);
+    throw told;
   };
-  const answer = await newSession(deps, spec, sessionOf(deps, spec, { configPath, files })).catch(failing);
+  const answer = await newSession(deps, spec, sessionOf(deps, spec, files)).catch(failing);
   if (answer.kind !== "missing") return bringUp(deps, { spec, files, answer }).catch(failing);
   await removeLaunchFiles(files);
   throw unavailable(answer.cause);
@@ -58,10 +59,12 @@ async function refuseSecondServer(deps: CreateDeps): Promise<void> {
 function sessionOf(
   { owner }: CreateDeps,
   { sessionId, launchId, workspacePath }: RuntimeSpec,
-  { configPath, files }: { readonly configPath: string; readonly files: LaunchFiles },
+  { scriptPath }: LaunchFiles,
 ): NewSession {
-  return { configPath, sessionId, launchId, owner, workspacePath, scriptPath: files.scriptPath };
+  return { configPath: null, sessionId, launchId, owner, workspacePath, scriptPath };
 }
+
+const NO_SERVER: TmuxAnswer = { kind: "refused", refusal: "no_server", message: "no server running" };
 
 type NewSessionAnswer = Exclude<TmuxAnswer, { kind: "missing" }>;
 
@@ -80,13 +83,19 @@ async function bringUp(
   return started;
 }
 
+/** Joins the server that is there, or starts one: alone, as whoever takes the folder of an ended one away. */
 async function newSession(deps: CreateDeps, spec: RuntimeSpec, session: NewSession): Promise<TmuxAnswer> {
   const untilMs = performance.now() + SERVER_RACE_MS;
-  for (;;) {
+  const attempt = async (configPath: string | null) => {
     // Each attempt needs the environment file anew: a session that was lost at once has used it up.
     await writeLaunchFiles(spec);
-    const answer = await deps.run(deps.socketPath, newSessionArgs(session));
-    if (!isServerRace(answer) || performance.now() >= untilMs) return answer;
+    return deps.run(deps.socketPath, newSessionArgs({ ...session, configPath }));
+  };
+  for (;;) {
+    const joined = existsSync(deps.socketPath) ? await attempt(null) : NO_SERVER;
+    if (!isServerRace(joined)) return joined;
+    const started = (await startingServer(deps, attempt)) ?? joined;
+    if (!isServerRace(started) || performance.now() >= untilMs) return started;
     await sleep(RETRY_MS);
   }
 }

@@ -55,7 +55,8 @@ function isAnswerOf({ pid }: ProcessIdentity, answer: ServerAnswer): boolean {
   return answer.kind === "panes" && answer.serverPid === pid;
 }
 
-async function hasEnded({ processes }: RecordedServerDeps, server: ProcessIdentity): Promise<boolean> {
+/** Whether a server is dead, for sure. */
+export async function hasEnded({ processes }: RecordedServerDeps, server: ProcessIdentity): Promise<boolean> {
   const [fact] = await processes.look([server]);
   return fact?.kind === "dead";
 }

@@ -2,6 +2,7 @@ import { assertNever } from "../../domain/assert-never.ts";
 import type { RuntimeFact, RuntimeObservation } from "../../domain/facts.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { RuntimeHandle } from "../../domain/session.ts";
+import type { Locks } from "../../ports/locks.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { Runtime, RuntimeTarget } from "../../ports/runtime.ts";
 import { reapArgs } from "./args.ts";
@@ -17,6 +18,7 @@ import { reopenRecorded } from "./reopen.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
 import { readScreens } from "./screens.ts";
 import { ownerMark, serverRecord } from "./server-record.ts";
+import { removeIdleFolder } from "./server-start.ts";
 
 export interface TmuxRuntimeOptions extends TmuxProgram {
   /** Where new sessions go; every other call uses the socket of its handle. */
@@ -24,25 +26,23 @@ export interface TmuxRuntimeOptions extends TmuxProgram {
   /** Where it keeps what it has to remember of its server; it stands for the data directory, too. */
   readonly stateDir: string;
   readonly processes: ProcessTable;
+  /** Between all who use the same socket. */
+  readonly locks: Locks;
 }
 
 /** Agents in tmux sessions of a private server with a configuration of its own (design.md §3, 6). */
 export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
-  const { socketPath, stateDir, processes } = options;
+  const { socketPath, stateDir, processes, locks } = options;
   const servers = serverRecord(stateDir);
+  const uid = process.getuid?.() ?? 0;
   const deps = {
-    run: tmuxRunner(options),
-    processes,
-    socketPath,
-    servers,
-    stateDir,
+    ...{ run: tmuxRunner(options), processes, socketPath, servers, locks, uid, stateDir },
     owner: ownerMark(stateDir),
   };
-  const uid = process.getuid?.() ?? 0;
   return {
     name: "tmux",
     check: () => checkTmux(options),
-    create: (spec) => createRuntime({ ...deps, uid, explain: () => explainRefusal(options) }, spec),
+    create: (spec) => createRuntime({ ...deps, explain: () => explainRefusal(options) }, spec),
     look: (targets) => lookAt(deps, targets),
     reopen: () => reopenRecorded(deps).catch(() => undefined),
     marked: () => findMarked(deps),
@@ -51,7 +51,10 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
       const all = await findMarked(deps);
       return all.find((one) => one.sessionId === sessionId && one.launchId === launchId);
     },
-    destroy: (target) => destroyRuntime(deps, target),
+    async destroy(target) {
+      await destroyRuntime(deps, target);
+      await removeIdleFolder(deps);
+    },
     capture: (target, lines) => captureRuntime(deps, target, lines),
     screens: (targets) => readScreens(deps, targets),
     attachArgv,

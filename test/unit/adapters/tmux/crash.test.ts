@@ -5,13 +5,13 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
-import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { tmuxRuntime } from "../../../support/tmux-runtime.ts";
 import { aRuntimeSpec, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
 
 const SOURCE = `
   import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
-  import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
+  import { tmuxRuntime } from "../../../support/tmux-runtime.ts";
   const { options, spec } = JSON.parse(process.argv[2]);
   await tmuxRuntime({ ...options, processes: systemProcessTable() }).create(spec);
 `;

@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
-import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import { launchId, sessionId } from "../../../support/builders.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { tmuxRuntime } from "../../../support/tmux-runtime.ts";
 import { aRuntimeSpec, fakeTmux, isRunning, tmuxServer } from "../../../support/tmux-server.ts";
 
 const processes = systemProcessTable();

@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
 import { tmuxMessenger } from "../../../../src/adapters/tmux/tmux-messenger.ts";
-import { tmuxRuntime } from "../../../../src/adapters/tmux/tmux-runtime.ts";
 import type { MessageTarget } from "../../../../src/ports/messenger.ts";
 import { cookedAgent, rawAgent, type StubAgent } from "../../../support/stub-agents.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { tmuxRuntime } from "../../../support/tmux-runtime.ts";
 import { aRuntimeSpec, fakeTmux, pidsWith, tmuxServer } from "../../../support/tmux-server.ts";
 
 const processes = systemProcessTable();
