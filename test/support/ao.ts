@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -95,15 +95,22 @@ function withJson(argv: readonly string[]): readonly string[] {
   return cut === -1 ? [...argv, "--json"] : [...argv.slice(0, cut), "--json", ...argv.slice(cut)];
 }
 
-function runAo(argv: readonly string[], cwd: string, options: RunOptions & { env: NodeJS.ProcessEnv }) {
+function runAo(
+  argv: readonly string[],
+  options: RunOptions & { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  running: Set<ChildProcess>,
+) {
   return new Promise<Result>((resolve, reject) => {
-    const child = spawn(process.execPath, [...argv], { cwd, env: options.env, stdio: "pipe" });
+    const { cwd, env } = options;
+    const child = spawn(process.execPath, [...argv], { cwd, env, stdio: "pipe" });
+    running.add(child);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
     child.on("error", reject);
     child.on("close", (exitCode) => {
+      running.delete(child);
       resolve({ exitCode, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
     });
     child.stdin.on("error", () => {});
@@ -157,6 +164,9 @@ export function aoSandbox(program = AO): Ao {
   const runtimeDir = join(root, "run");
   for (const path of [home, runtimeDir]) mkdirSync(path, { mode: 0o700 });
   onTestFinished(() => [runtimeDir, home].forEach(endServers));
+  // A test that ran out of time leaves its commands at work, and they would go on making things.
+  const running = new Set<ChildProcess>();
+  onTestFinished(() => running.forEach((child) => void child.kill("SIGKILL")));
   const env = {
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",
     HOME: home,
@@ -170,7 +180,11 @@ export function aoSandbox(program = AO): Ao {
   };
 
   const run: Ao["run"] = (argv, options = {}) =>
-    runAo([program, ...argv], options.cwd ?? root, { ...options, env: { ...env, ...options.env } });
+    runAo(
+      [program, ...argv],
+      { ...options, cwd: options.cwd ?? root, env: { ...env, ...options.env } },
+      running,
+    );
   const tmux = (...args: readonly string[]) =>
     sockets(runtimeDir)
       .map((socket) => tmuxOn(socket, ...args))
