@@ -51,12 +51,6 @@ async function readOne(
   for await (const _lineFeed of reader.take(1));
 }
 
-/** One small object whole, one character a byte; `undefined` when there is none of that name. */
-export async function readText(plumbing: Plumbing, name: string): Promise<string | undefined> {
-  const { exitCode, stdout } = await plumbing.ask(["cat-file", "blob", name]);
-  return exitCode === 0 ? stdout : undefined;
-}
-
 /** All of an object, for those that are small. */
 export async function wholeOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];

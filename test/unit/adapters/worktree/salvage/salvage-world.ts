@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { execaSync } from "execa";
 import { gitRunner } from "../../../../../src/adapters/worktree/run-git.ts";
@@ -131,7 +131,7 @@ function rawGit(path: string, ...args: readonly string[]): string {
 }
 
 /** The private git directory of a worktree. */
-export function gitDirOf(path: string): string {
+function gitDirOf(path: string): string {
   return readFileSync(join(path, ".git"), "utf8").slice("gitdir: ".length).trimEnd();
 }
 
@@ -164,9 +164,4 @@ export function gitFilesOf(world: SalvageWorld): Readonly<Record<string, string>
     found[name] = hash(readFileSync(join(gitDir, name)));
   }
   return found;
-}
-
-/** Whether a path is there. */
-export function isThere(world: SalvageWorld, path: string): boolean {
-  return existsSync(join(world.path, path));
 }

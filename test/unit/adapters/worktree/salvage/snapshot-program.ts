@@ -2,8 +2,6 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
-import type { SalvageReason } from "../../../../../src/domain/salvage.ts";
-import type { WorkspaceRef } from "../../../../../src/ports/workspace.ts";
 import { GIT_ENV } from "../../../../support/git-repository.ts";
 import { tempDir } from "../../../../support/temp-dir.ts";
 
@@ -20,12 +18,6 @@ export interface SnapshotRun {
   readonly done: boolean;
   /** The boundaries that were crossed, the one of the kill included. */
   readonly crossed: readonly string[];
-}
-
-export interface SalvageArgs {
-  readonly workspace: WorkspaceRef;
-  readonly reason: SalvageReason;
-  readonly atMs: number;
 }
 
 const SOURCE = `
