@@ -67,10 +67,12 @@ function workOf(place: Place, id: string): string {
 
 interface Arranged {
   readonly agent?: readonly string[];
-  /** Whether it is over, and its worktree freed or kept. */
-  readonly killed?: "freed" | "kept";
+  /** Whether it is over, and its worktree freed, kept, or freed with its work kept aside. */
+  readonly killed?: "freed" | "kept" | "salvaged";
   readonly work?: boolean;
 }
+
+const KEEPING = { freed: [], kept: ["--keep-worktree"], salvaged: ["--salvage"] } as const;
 
 /** A session on the subject's branch. */
 function spawned({ agent = SHELL, killed, work = false }: Arranged) {
@@ -81,7 +83,7 @@ function spawned({ agent = SHELL, killed, work = false }: Arranged) {
     });
     if (work) addWork(place, session.id);
     if (killed !== undefined) {
-      const keep = killed === "kept" ? ["--keep-worktree"] : [];
+      const keep = KEEPING[killed];
       const { exitCode } = await ao.run(["kill", session.id, ...keep]);
       expect(exitCode).toBe(0);
     }
@@ -114,6 +116,13 @@ function expectKept(place: Place, subject: Subject, all: Everything): void {
 }
 
 const expectWork = (place: Place, subject: Subject) => expect(workOf(place, subject.id ?? "")).toBe(WORK);
+
+/** Once, and whole. */
+function expectSalvaged({ repository }: Place, { id }: Subject): void {
+  const refs = git(repository, "for-each-ref", "--format=%(refname)", `refs/ao/salvage/${id}`);
+  expect(refs).toBe(`refs/ao/salvage/${id}/1`);
+  expect(`${git(repository, "cat-file", "blob", `${refs}:files/precious.txt`)}\n`).toBe(WORK);
+}
 
 const ofSession = (command: string, { id, requestId }: Subject, ...more: readonly string[]) => [
   ...[command, id ?? "", "--request-id", requestId, "--json"],
@@ -179,6 +188,29 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     argv: (subject) => ofSession("restore", subject, "--fresh"),
     expectIntact: (place, { id }) => expect(existsSync(worktreeOf(place, id ?? ""))).toBe(true),
     check: expectLive,
+  },
+  {
+    name: "kill that keeps the work of a worktree aside",
+    arrange: spawned({ work: true }),
+    argv: (subject) => ofSession("kill", subject, "--salvage"),
+    expectIntact(place, subject) {
+      if (existsSync(worktreeOf(place, subject.id ?? ""))) expectWork(place, subject);
+      else expectSalvaged(place, subject);
+    },
+    check(place, subject, end) {
+      expectFreed(place, subject, end);
+      expectSalvaged(place, subject);
+    },
+  },
+  {
+    name: "restore of a session whose work was kept aside",
+    arrange: spawned({ work: true, killed: "salvaged" }),
+    argv: (subject) => ofSession("restore", subject, "--fresh"),
+    expectIntact: (place, subject) => expectSalvaged(place, subject),
+    check(place, subject, end) {
+      expectLive(place, subject, end);
+      expectWork(place, subject);
+    },
   },
   {
     name: "cleanup, with work in the worktree of another session",

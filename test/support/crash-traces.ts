@@ -139,7 +139,7 @@ export function expectSound(ao: Ao, repository: string): Everything {
   expect(all.folders).toEqual(paths);
   const isOwn = (branch: string) =>
     branch.startsWith("refs/heads/kept/") ||
-    all.rows.some(({ id }) => branch.startsWith(`refs/ao/checkpoints/${id}/`));
+    all.rows.some(({ id }) => new RegExp(`^refs/ao/(checkpoints|salvage)/${id}/`).test(branch));
   expect(all.branches.filter((branch) => !isOwn(branch))).toEqual(
     [...new Set(["refs/heads/main", ...branches.filter((branch) => !isOwn(branch))])].sort(),
   );
