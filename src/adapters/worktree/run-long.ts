@@ -1,6 +1,6 @@
 import type { StdioOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { type FileHandle, open, unlink } from "node:fs/promises";
+import { constants, type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AoError } from "../../domain/errors.ts";
@@ -64,16 +64,29 @@ async function runInto(output: FileHandle, run: LongRun): Promise<LongResult> {
     : { kind: "ended", exitCode: result?.exitCode ?? null, output: text };
 }
 
+/** The same for all processors (asm-generic/fcntl.h); it goes with O_DIRECTORY, which is not. */
+const O_TMPFILE = 0o20000000;
+
 async function namelessFile(): Promise<FileHandle> {
   const folders = [...new Set([tmpdir(), "/tmp"])];
   for (const folder of folders) {
-    const file = await openNameless(join(folder, `ao-${randomUUID()}`));
+    const file = (await openUnnamed(folder)) ?? (await openNameless(join(folder, `ao-${randomUUID()}`)));
     if (file !== undefined) return file;
   }
   throw new AoError("git_failed", `no temporary file could be made in ${folders.join(" or ")}`, {
     hint: "set TMPDIR to a folder that you may write to",
     details: { folders },
   });
+}
+
+/**
+ * A file that never had a name, which no killed process leaves behind: open(2) of Linux, O_TMPFILE, which Node has
+ * no word for. `undefined` where there is none.
+ */
+async function openUnnamed(folder: string): Promise<FileHandle | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const { O_RDWR, O_APPEND, O_DIRECTORY } = constants;
+  return open(folder, O_RDWR | O_APPEND | O_DIRECTORY | O_TMPFILE, 0o600).catch(() => undefined);
 }
 
 async function openNameless(path: string): Promise<FileHandle | undefined> {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, watch, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { execa } from "execa";
@@ -134,6 +134,23 @@ test.each(["/nonexistent", "/dev/null"])("with TMPDIR=%s a long run still has it
   const run = { program: "/bin/sh", args: ["-c", "echo hello"], cwd: "/", env: {}, timeoutMs: 10_000 };
   expect(await runLong(run)).toEqual({ kind: "ended", exitCode: 0, output: "hello\n" });
 });
+
+test.runIf(process.platform === "linux")(
+  "the output of a long run never has a name, which a kill could leave behind",
+  async () => {
+    const folder = tempDir("ao-output");
+    const names = new Set<string | null>();
+    const watcher = watch(folder, (_event, name) => names.add(name));
+    onTestFinished(() => watcher.close());
+    vi.stubEnv("TMPDIR", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const run = { program: "/bin/sh", args: ["-c", "echo hello"], cwd: "/", env: {}, timeoutMs: 10_000 };
+    expect(await runLong(run)).toMatchObject({ output: "hello\n" });
+    writeFileSync(join(folder, "last"), "");
+    await vi.waitFor(() => expect(names).toContain("last"));
+    expect([...names]).toEqual(["last"]);
+  },
+);
 
 /** A repository in which a look at the status runs a filter. */
 function withFilter(script: string): { readonly repository: TestRepository; readonly file: string } {
