@@ -20,11 +20,12 @@ function follower({ env, root }: Ao, after: number) {
   return { after, sequences: () => sequencesIn(text.slice(0, text.lastIndexOf("\n") + 1)) };
 }
 
-const sequencesIn = (text: string) =>
+const eventsIn = (text: string) =>
   text
     .split("\n")
     .filter(Boolean)
-    .map((line) => eventSchema.parse(JSON.parse(line)).sequence);
+    .map((line) => eventSchema.parse(JSON.parse(line)));
+const sequencesIn = (text: string) => eventsIn(text).map(({ sequence }) => sequence);
 
 /** All numbers after one, up to and with another. */
 const between = (after: number, last: number) =>
@@ -65,4 +66,13 @@ test("readers of the change log that begin anywhere, while many write, miss noth
   for (const { after, sequences } of followers) {
     await expect.poll(sequences, { timeout: 10_000 }).toEqual(between(after, last));
   }
+
+  const events = eventsIn((await ao.run(["events"])).stdout);
+  const ends = events.filter(({ type }) => type === "operation.completed");
+  expect(ends).toHaveLength(1 + 4 * WRITERS);
+  // Nothing of another writer comes between what is one transaction.
+  const before = ends
+    .map(({ sequence }) => events[sequence - 2])
+    .map((event) => [event?.sessionId, event?.type]);
+  expect(before).toEqual(ends.map(({ sessionId }) => [sessionId, "session.changed"]));
 });
