@@ -35,7 +35,7 @@ export async function makeRef(plumbing: Plumbing, ref: string, commit: string): 
     await hardenRef(plumbing, ref);
     return true;
   }
-  if (/reference already exists|already exists|Unable to create/.test(result.stderr)) return false;
+  if (/reference already exists|\.lock': File exists/.test(result.stderr)) return false;
   throw gitFailed(`make ${ref}`, result.stderr);
 }
 

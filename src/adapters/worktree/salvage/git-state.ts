@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import type { HeadPosition } from "../../../domain/salvage.ts";
 import { gitFailed } from "../git-failure.ts";
 import { hasCode } from "../system-error.ts";
@@ -69,12 +69,13 @@ function readStateFiles(gitDir: string): ReadonlyMap<BytePath, Buffer> {
   return new Map(kept.flatMap((path) => contentOf(gitDir, path)));
 }
 
-/** One that git has removed meanwhile is no more there. */
+/** Sockets and pipes are nobody's work, and what git has removed meanwhile is no more there. */
 function contentOf(gitDir: string, path: BytePath): readonly (readonly [BytePath, Buffer])[] {
+  const place = placeOf(gitDir, path);
   try {
-    return [[path, readFileSync(placeOf(gitDir, path))]];
+    return lstatSync(place).isFile() ? [[path, readFileSync(place)]] : [];
   } catch (error) {
-    if (hasCode(error, "ENOENT") || hasCode(error, "ENXIO")) return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
 }

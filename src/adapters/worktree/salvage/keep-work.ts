@@ -9,7 +9,7 @@ import {
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import type { SalvageOutcome } from "../../../ports/snapshots.ts";
 import type { Git } from "../run-git.ts";
-import { makeCommit, makeRef } from "./ao-commit.ts";
+import { makeCommit, makeRef, removeRef } from "./ao-commit.ts";
 import { textOf } from "./byte-path.ts";
 import type { ChosenWork } from "./choose-work.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -57,16 +57,27 @@ const ATTEMPTS = 3;
 export async function keepWork(keeping: KeepingWork, request: KeepRequest): Promise<SalvageOutcome> {
   const stored = await storeState(keeping, request.chosen);
   if (!request.chosen.isWork && !(await isWork(keeping.git, keeping, stored))) return { kind: "nothing" };
-  const kept = await newestIfSame(keeping.plumbing, request.sessionId, stored);
-  if (kept !== undefined) return kept;
+  const known = await newestIfSame(keeping.plumbing, request.sessionId, stored);
+  if (known === undefined) return commitWork(keeping, request, stored);
+  await verifyCommit(keeping.plumbing, keeping.settings.format, known.commit);
+  return known;
+}
+
+type Kept = Extract<SalvageOutcome, { readonly kind: "kept" }>;
+
+async function commitWork(keeping: Keeping, request: KeepRequest, stored: StoredState): Promise<Kept> {
   await keeping.boundary("salvage.commit:before");
   const { atMs, reason, sessionId } = request;
   const message = salvageMessage(sessionId, { atMs, reason, head: stored.state.git.head });
   const { parents, trees } = stored;
   const commit = await makeCommit(keeping.plumbing, { tree: trees.all, parents, message, atMs });
-  await verifyCommit(keeping.plumbing, keeping.settings.format, commit);
   await keeping.boundary("salvage.commit:after");
   const ref = await makeNextRef(keeping, sessionId, commit);
+  // Only once a ref holds it nobody can take away what was read.
+  await verifyCommit(keeping.plumbing, keeping.settings.format, commit).catch(async (error: unknown) => {
+    await removeRef(keeping.plumbing, ref, commit);
+    throw error;
+  });
   return { kind: "kept", ref, commit };
 }
 
@@ -164,7 +175,7 @@ async function newestIfSame(
   plumbing: Plumbing,
   sessionId: SessionId,
   { trees, parents }: StoredState,
-): Promise<SalvageOutcome | undefined> {
+): Promise<Kept | undefined> {
   const newest = (await salvagesOf(plumbing, sessionId)).at(-1);
   const isSame = newest?.tree === trees.all && newest.parents.join() === parents.join();
   return isSame ? { kind: "kept", ref: newest.ref, commit: newest.commit } : undefined;
