@@ -132,11 +132,12 @@ describe("a database of the first schema", () => {
   test("gets ledger and change log, and keeps its sessions", () => {
     const path = join(tempDir(), "ao.db");
     openDatabase({ path, busyTimeoutMs: 0, migrations: MIGRATIONS.slice(0, 1) }).close();
+    const metadata = { ...aSession().metadata, prompt: null };
     tamper(
       path,
       `INSERT INTO sessions (id, project_id, kind, created_at, updated_at, revision, lifecycle, metadata)
        VALUES ('app-1', 'app', 'worker', ?, ?, 1, ?, ?)`,
-      ...[T0_MS, T0_MS, JSON.stringify(aSession().lifecycle), JSON.stringify(aSession().metadata)],
+      ...[T0_MS, T0_MS, JSON.stringify(aSession().lifecycle), JSON.stringify(metadata)],
     );
     const { sessions, operations, changes } = open(path);
     expect(sessions.list()).toEqual([aSession()]);
