@@ -1,4 +1,4 @@
-// Runs the crash suite: npm run test:crash [-- --seeds 200] [-- <what vitest takes>].
+// Runs the crash suite: npm run test:crash [-- --seeds <number>, else 200] [-- <what vitest takes>].
 import { spawnSync } from "node:child_process";
 
 const args = process.argv.slice(2);

@@ -1,18 +1,16 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { OperationOwner } from "../../domain/operation.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 
 /**
  * Says beside a lock who holds it, for those who wait. Only that: a holder that cannot say so, for want of room,
- * holds it all the same.
+ * holds it all the same. Whoever reads half of it knows no holder, and no killed process leaves a draft.
  */
 export function sayHolder(path: string, owner: OperationOwner): void {
-  const draft = `${path}.${owner.process.pid}`;
   try {
-    writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
-    renameSync(draft, path);
+    writeFileSync(path, JSON.stringify(owner), { mode: 0o600 });
   } catch {
-    forgetHolder(draft);
+    forgetHolder(path);
   }
 }
 

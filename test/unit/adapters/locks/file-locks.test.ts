@@ -115,6 +115,24 @@ describe("the files", () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
+  test("a holder that is killed at any moment leaves nothing that the next one does not take away", async () => {
+    const { dir, locks } = open();
+    const start = await lockProgram(`
+      for (;;) {
+        await locks.withLock(name, async () => {}, { waitMs: 10_000 });
+        say("again");
+      }
+    `);
+    for (let times = 0; times < 5; times += 1) {
+      const holder = start(dir, "repo");
+      await expect.poll(() => holder.lines(), { timeout: 10_000 }).toContain("again");
+      await holder.kill();
+      expect(readdirSync(dir).filter((name) => !/^[0-9a-f]{32}(\.holder|-journal)?$/.test(name))).toEqual([]);
+    }
+    await locks.withLock("repo", async () => 1, { waitMs: 5000 });
+    expect(readdirSync(dir)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  });
+
   test("a folder that cannot be made is a clear error, and the work is not begun", async () => {
     const file = join(tempDir("ao-locks"), "file");
     writeFileSync(file, "");
