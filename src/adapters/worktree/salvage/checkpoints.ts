@@ -15,6 +15,7 @@ import type { Keeping } from "./keep-work.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { refuseUnkeepable } from "./refuse-unkeepable.ts";
 import { scanFiles } from "./scan-files.ts";
+import { seenFiles } from "./seen-files.ts";
 import { writeFilesTree } from "./store-tree.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { writeBlobs } from "./write-objects.ts";
@@ -58,22 +59,27 @@ async function storeFiles(keeping: Keeping): Promise<Files> {
   const { plumbing, root } = keeping;
   return withTempFolder(plumbing.gitDir, async (folder) => {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const files = await tryToStore(keeping, folder);
+      // What is remembered is believed once: when it does not fit, all is read.
+      const files = await tryToStore(keeping, { folder, mayRemember: attempt === 1 });
       if (files !== undefined) return files;
     }
     throw new AoError("busy", `${root} keeps changing while it is read`, { details: { path: root } });
   });
 }
 
-async function tryToStore(keeping: Keeping, folder: string): Promise<Files | undefined> {
-  const { plumbing, root, settings } = keeping;
+async function tryToStore(
+  { plumbing, root, settings }: Keeping,
+  { folder, mayRemember }: { readonly folder: string; readonly mayRemember: boolean },
+): Promise<Files | undefined> {
+  const seen = mayRemember ? await seenFiles(plumbing.gitDir, settings.format) : undefined;
   const index = await copyIndex({ plumbing, format: settings.format, path: join(folder, "index") });
   const [state, head] = await Promise.all([
-    scanFiles({ root, index, settings, extra: [], closely: false }),
+    scanFiles({ root, index, settings, extra: [], closely: false, seen }),
     headCommit(plumbing),
   ]);
   refuseUnkeepable(root, state.unkeepable);
   if (!(await writeBlobs(plumbing, state.blobs, folder))) return undefined;
+  await seen?.save();
   const skipped = index.content.entries.filter(
     ({ path, skipWorktree }) => skipWorktree && !state.files.has(path),
   );

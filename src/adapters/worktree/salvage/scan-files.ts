@@ -9,6 +9,7 @@ import type { IndexEntry, SeenFile } from "./index-file.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { realFolders } from "./real-folders.ts";
 import type { RepositorySettings } from "./repository-settings.ts";
+import type { SeenFiles } from "./seen-files.ts";
 import { type UnkeepablePath, walkFolder } from "./walk-folder.ts";
 import type { WantedBlob } from "./write-objects.ts";
 
@@ -41,6 +42,8 @@ export interface FilesScan {
    * where git may be content with the second.
    */
   readonly closely: boolean;
+  /** What was read before; without it all that git does not vouch for is read. */
+  readonly seen?: SeenFiles | undefined;
 }
 
 const GITLINK = "160000";
@@ -142,7 +145,10 @@ interface Looked {
   readonly unkeepable: UnkeepablePath[];
 }
 
-async function lookAt({ root, settings, index }: FilesScan, paths: readonly BytePath[]): Promise<Looked> {
+async function lookAt(
+  { root, settings, index, seen }: FilesScan,
+  paths: readonly BytePath[],
+): Promise<Looked> {
   const gitlinks = index.content.entries.filter(({ mode }) => mode === GITLINK);
   const links = new Map(gitlinks.map(({ path, oid }) => [path, { mode: GITLINK, oid }]));
   const looked: Looked = { files: new Map(), blobs: [], unkeepable: [] };
@@ -150,7 +156,7 @@ async function lookAt({ root, settings, index }: FilesScan, paths: readonly Byte
   for (const [at, path] of paths.entries()) {
     if (at % BATCH === 0) await setImmediate();
     if (!folders.has(parentOf(path))) continue;
-    const entry = await readFileEntry(root, path, settings.format);
+    const entry = await readFileEntry({ root, format: settings.format, seen }, path);
     note(looked, entry, { path, place: placeOf(root, path), gitlink: links.get(path) });
   }
   return looked;
