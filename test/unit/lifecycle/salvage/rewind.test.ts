@@ -110,8 +110,9 @@ describe("a rewind", () => {
       const world = await aWorkedWorld();
       await inProcess(world, { crashAt }, (deps) => act({ ...world, deps }));
       await inProcess(world, {}, reconcile);
-      await act(world);
       const where = `killed at ${whole.crossed[crashAt - 1]}`;
+      expect((await world.deps.snapshots.list("/repo/app")).length, where).toBeLessThan(2);
+      await act(world);
       expect(files(world), where).toMatchObject({ "notes.txt": "mine\n" });
       const [held] = await world.deps.snapshots.list("/repo/app");
       expect(held?.ref, where).toBe(REF);
