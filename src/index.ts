@@ -20,6 +20,13 @@ export {
 } from "./domain/ids.ts";
 export { type CanonicalLifecycle, isTerminal } from "./domain/lifecycle.ts";
 export type { Project } from "./domain/project.ts";
+export type { Salvage, SalvageContent, SalvagedFile, SalvageReason } from "./domain/salvage.ts";
+export {
+  type SalvageContentJson,
+  type SalvageJson,
+  toSalvageContentJson,
+  toSalvageJson,
+} from "./domain/salvage-json.ts";
 export type { SessionKind, SessionRecord } from "./domain/session.ts";
 export { type SessionJson, toSessionJson } from "./domain/session-json.ts";
 export { deriveStatus, STATUSES, type Status } from "./domain/status.ts";
@@ -46,6 +53,16 @@ export { deliverQueued, type QueuedDeliveries } from "./lifecycle/messages/deliv
 export { addProject, listProjects, removeProject, resolveProject } from "./lifecycle/projects.ts";
 export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";
 export { type RestoreResult, restoreSession } from "./lifecycle/restore-session.ts";
+export {
+  type FoundSalvage,
+  findSalvage,
+  listSalvages,
+  type SalvageList,
+} from "./lifecycle/salvage/find-salvage.ts";
+export { putBackSession } from "./lifecycle/salvage/put-back-session.ts";
+export type { PutBackResult } from "./lifecycle/salvage/put-back-steps.ts";
+export { type RewindOptions, rewindSession } from "./lifecycle/salvage/rewind-session.ts";
+export type { RewindResult } from "./lifecycle/salvage/rewind-steps.ts";
 export { type SendOptions, type SendResult, sendMessage } from "./lifecycle/send-message.ts";
 export type { SpawnRequest } from "./lifecycle/spawn-request.ts";
 export { type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
