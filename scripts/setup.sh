@@ -32,8 +32,11 @@ trap 'rm -rf "$lock"' EXIT
 trap 'exit 130' INT TERM
 
 if [ ! -e node_modules/.ao-installed ] || [ package-lock.json -nt node_modules/.ao-installed ]; then
-  say "installing packages (the first time compiles SQLite; a minute or two)"
-  npm ci --no-audit --no-fund --loglevel=error >&2 || die "npm ci failed, see above" "when it is about better-sqlite3 or node-gyp: apt-get install g++ make python3, or xcode-select --install"
+  say "installing packages (the first time compiles SQLite; some minutes)"
+  # Named for npm's compiler as npm itself reads it; what a user has named comes first.
+  headers=${npm_config_nodedir:-$(node scripts/node-headers.mjs)}
+  [ -z "$headers" ] || export npm_config_nodedir="$headers"
+  npm ci --no-audit --no-fund --loglevel=error >&2 || die "npm ci failed, see above" "when it is about better-sqlite3 or node-gyp: apt-get install g++ make python3, or xcode-select --install; when it is about the network: Node's headers have to be fetched from nodejs.org, or named with npm_config_nodedir"
   node -e 'new (require("better-sqlite3"))(":memory:").close()' 2>/dev/null || die "better-sqlite3 was installed but does not load" "apt-get install g++ make python3 (or xcode-select --install), then rm -rf node_modules and again"
   : >node_modules/.ao-installed
 fi
