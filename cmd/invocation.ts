@@ -129,6 +129,18 @@ export function beginInvocation(request: InvocationRequest): Invocation {
 }
 
 /**
+ * Opens an existing store and looks at it as a whole, once: what is damaged is no ground to bring back or to take
+ * away anything.
+ *
+ * @throws AoError store_corrupt, and as `open`.
+ */
+export async function openWhole(invocation: Pick<Invocation, "open">): Promise<Ao> {
+  const ao = await invocation.open("existing");
+  ao.deps.store.verify();
+  return ao;
+}
+
+/**
  * Refuses two flags that exclude each other.
  *
  * @throws AoError usage

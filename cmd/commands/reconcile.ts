@@ -8,7 +8,7 @@ import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import type { ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
 import { durationFlag, jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
-import type { Invocation } from "../invocation.ts";
+import { type Invocation, openWhole } from "../invocation.ts";
 
 const MIN_INTERVAL_MS = 100;
 /** A timer of Node holds 24 days. */
@@ -44,7 +44,7 @@ async function tick({ deps, dataDirectory, isNew }: Ao): Promise<ReconcileResult
 }
 
 async function once(invocation: Invocation): Promise<number> {
-  const result = await tick(await invocation.open("existing"));
+  const result = await tick(await openWhole(invocation));
   await invocation.print(result, () => linesOf(result));
   for (const { subject, message } of result.errors) invocation.warn(`${subject}: ${message}`);
   return result.errors.length > 0 ? 1 : 0;
@@ -64,7 +64,7 @@ async function keepTicking(invocation: Invocation, intervalMs: number): Promise<
   let ao: Ao | undefined;
   while (!interruption.signal.aborted && stdout.writable) {
     try {
-      ao ??= await invocation.open("existing");
+      ao ??= await openWhole(invocation);
       printTick(invocation, await tick(ao));
       // A store that is not there yet may be there next time.
       if (ao.isNew) ao = closed(ao);

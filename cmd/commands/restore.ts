@@ -8,7 +8,7 @@ import { type RestoreLostResult, restoreLost } from "../../src/lifecycle/restore
 import { summarizeTranscript } from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
-import { type Invocation, refuseTogether } from "../invocation.ts";
+import { type Invocation, openWhole, refuseTogether } from "../invocation.ts";
 import {
   addWaitFlags,
   type RequestFlags,
@@ -48,7 +48,7 @@ function lostLines({ restored, failed, left }: RestoreLostResult): readonly stri
 async function restoreAll(invocation: Invocation, flags: RestoreFlags): Promise<number> {
   refuseForAll(flags);
   invocation.hold();
-  const ao = await invocation.open("existing");
+  const ao = await openWhole(invocation);
   const { signal } = invocation.io.interruption;
   const onStep = (id: SessionId) => invocation.progress.step(`restoring ${id}`);
   const result = await restoreLost(ao, { spacingMs: SPACING_MS, signal, onStep });
@@ -68,7 +68,7 @@ async function restore(invocation: Invocation, name: string | undefined, flags: 
 async function restoreOne(invocation: Invocation, name: string, flags: RestoreFlags) {
   const request = { requestId: requestIdOf(flags), waitMs: waitMsOf(flags) };
   invocation.hold();
-  const ao = await invocation.open("existing");
+  const ao = await openWhole(invocation);
   const id = resolveSessionId(ao.deps, name);
   const { salvage } = flags;
   const options = { ...request, fresh: flags.fresh, salvage, onStep: invocation.progress.step };

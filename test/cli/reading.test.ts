@@ -161,7 +161,7 @@ describe("who follows events where nothing may be written", () => {
 });
 
 describe("a database that is damaged where no list looks", () => {
-  test("fails the doctor, and ends a cleanup before it removes anything", async () => {
+  test("fails the doctor, and ends what removes or brings back before it does anything", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     await ao.spawn(cwd, SLEEP);
@@ -176,7 +176,7 @@ describe("a database that is damaged where no list looks", () => {
     expect(doctorSchema.parse(JSON.parse(stdout)).checks).toContainEqual(
       expect.objectContaining({ name: "store", status: "fail", detail: expect.stringContaining("damaged") }),
     );
-    for (const argv of [["cleanup"], ["cleanup", "--dry-run"]]) {
+    for (const argv of [["cleanup"], ["cleanup", "--dry-run"], ["reconcile"], ["restore", "shop-1"]]) {
       expect(await ao.error(argv, { cwd })).toMatchObject({ exitCode: 5, code: "store_corrupt" });
     }
     expect(readFileSync(join(ao.dataDir, "worktrees", "shop", "shop-1", "README.md"), "utf8")).toBe(
