@@ -125,15 +125,26 @@ export async function spawnPlanned(
   input: SpawnInput,
 ): Promise<SpawnResult> {
   const find = () => resolveAgain(deps, plan.found, plan.configured);
+  const numberOf = oneNumberEach(deps.store);
   for (let tries = 1, found = find(); ; tries++) {
     try {
-      return await spawnSession(deps, requestOf(plan, found, input));
+      return await spawnSession(deps, { ...requestOf(plan, found, input), numberOf });
     } catch (error) {
       const again = isMoved(error) && tries < MAX_TRIES ? find() : found;
       if (isSamePlace(again, found)) throw error;
       found = again;
     }
   }
+}
+
+/** A spawn that begins anew has the number that it took before: nothing was made with it. */
+function oneNumberEach(store: Pick<SessionDeps["store"], "allocateSessionNumber">) {
+  const taken = new Map<string, number>();
+  return (prefix: string): number => {
+    const number = taken.get(prefix) ?? store.allocateSessionNumber(prefix);
+    taken.set(prefix, number);
+    return number;
+  };
 }
 
 /** Others may register or forget the project between the look and the beginning. */

@@ -13,6 +13,8 @@ export interface SpawnRequest extends RequestOptions {
    * absent or `null` when `project` is registered.
    */
   readonly registers?: Project | null;
+  /** A number of this prefix that an earlier try of the same spawn took and nothing used; else a new one is taken. */
+  readonly numberOf?: (prefix: string) => number;
   readonly settings: ProjectSettings;
   /** Name of an agent adapter. */
   readonly agent: string;

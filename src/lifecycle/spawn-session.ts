@@ -69,7 +69,9 @@ export async function spawnSession(deps: SessionDeps, request: SpawnRequest): Pr
   const earlier = obstacleTo(deps, intent);
   if (earlier !== null) return earlierSpawn(deps, earlier);
   const draft = await checkSpawn(deps, request);
-  const sessionId = idOf(request.project, deps.store.allocateSessionNumber(request.project.prefix));
+  const { prefix } = request.project;
+  const number = request.numberOf?.(prefix) ?? deps.store.allocateSessionNumber(prefix);
+  const sessionId = idOf(request.project, number);
   const begun = await beginOnce(deps, { ...intent, sessionId }, (store) => requireRegistered(store, request));
   if (begun.kind !== "begun") return earlierSpawn(deps, begun);
   const held = begun.operation;
