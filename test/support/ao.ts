@@ -54,7 +54,7 @@ export interface Ao {
 
 export interface Traces {
   readonly worktrees: string;
-  /** All refs but checkpoints. */
+  /** All refs but checkpoints of the sessions in `rows`. */
   readonly branches: string;
   /** tmux sessions. */
   readonly sessions: string;
@@ -139,10 +139,11 @@ function endServers(runtimeDir: string): void {
   }
 }
 
-/** Checkpoints are kept for as long as their session is known. */
-function refsOf(repository: string): string {
+/** All refs but the checkpoints of these sessions, which stay for as long as one is known. */
+function refsOf(repository: string, sessionIds: readonly string[]): string {
+  const isKnown = (line: string) => sessionIds.some((id) => line.includes(`\trefs/ao/checkpoints/${id}/`));
   const refs = git(repository, "for-each-ref").split("\n");
-  return refs.filter((line) => !line.includes("\trefs/ao/checkpoints/")).join("\n");
+  return refs.filter((line) => !isKnown(line)).join("\n");
 }
 
 /** What a data directory has from its first commands on: the store, empty folders, locks, tmux's last server. */
@@ -230,11 +231,13 @@ export function aoSandbox(program = AO): Ao {
     },
     async traces(repository) {
       const hasStore = existsSync(join(dataDir, "ao.db"));
+      const rows = hasStore ? (await list()).data : [];
+      const known = rows.map(({ id }) => id);
       return {
         worktrees: git(repository, "worktree", "list", "--porcelain"),
-        branches: refsOf(repository),
+        branches: refsOf(repository, known),
         sessions: tmux("list-sessions", "-F", "#{session_name}"),
-        rows: hasStore ? (await list()).data : [],
+        rows,
         projects: hasStore ? (await json(projectListSchema, ["project", "list"])).data : [],
         files: filesBelow(dataDir),
         repository: git(repository, "status", "--porcelain", "--ignored"),
