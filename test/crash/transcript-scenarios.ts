@@ -73,7 +73,7 @@ async function damagedInTheMiddle() {
   const disk = await saved(turns(1, 2, 3));
   const lines = Buffer.from(disk.make(PATHS.log).bytes).toString().split("\n");
   const offset = lines.slice(0, 2).join("\n").length + 40;
-  spoilBytes(disk, PATHS.log, offset, "XXXX");
+  spoilBytes(disk, PATHS.log, offset, "####");
   disk.unlink(PATHS.checkpoint);
   disk.fsyncFolder(REF.folder);
   const [one, two, , ...rest] = turns(1, 2, 3);
@@ -167,7 +167,7 @@ export const SWEEP_SCENARIOS: readonly SweepScenario[] = [
   },
   {
     name: "a repair of a record lost in the middle",
-    keeps: [...textsOf(turns(1)), "answer 2", "ask 3", "answer 3", "XXXX"],
+    keeps: [...textsOf(turns(1)), "answer 2", "ask 3", "answer 3", "####"],
     arrange: async () => {
       const { disk, readable } = await damagedInTheMiddle();
       return { disk, before: readable };
