@@ -9,30 +9,18 @@ import {
   type StoredOperationRow,
 } from "./operation-row.ts";
 
-const COLUMNS = [
+/** What an operation has from its beginning; what was asked for may be long. */
+const FIXED = [
   "id",
   "kind",
   "project_id",
   "session_id",
   "subject",
   "input",
-  "progress",
-  "state",
-  "next_attempt_at",
-  "lease_token",
-  "lease_owner",
-  "lease_expires_at",
-  "result",
-  "error",
-  "completed_at",
-  "attempt",
-  "version",
-  "last_error",
   "created_at",
-  "updated_at",
 ] as const satisfies readonly (keyof OperationRow)[];
 
-/** What a step of an operation may change; what was asked for, which may be long, is from its beginning. */
+/** What a step of an operation may change. */
 const CHANGING = [
   "progress",
   "state",
@@ -49,6 +37,7 @@ const CHANGING = [
   "updated_at",
 ] as const satisfies readonly (keyof OperationRow)[];
 
+const COLUMNS = [...FIXED, ...CHANGING];
 const SELECT = `SELECT ${COLUMNS.join(", ")} FROM operations`;
 /** As in the partial index; a state that is none counts as unfinished, so that it is reported. */
 const UNFINISHED = "state NOT IN ('completed', 'failed')";
