@@ -125,8 +125,9 @@ test("whatever was done in a worktree, its salvage brings back", async () => {
       world.makeAnew(["-b", branch, "main"]);
       for (const one of steps) take(world, one);
       const before = pictureOf(world.path, ["x.log"]);
+      const head = world.git("rev-parse", "HEAD").trim();
       const kept = await world.salvage([".env"]);
-      world.makeAnew([branch]);
+      world.makeAnew(kept.kind === "kept" ? [branch] : ["--detach", head]);
       if (kept.kind === "kept") await world.putBack(kept.commit);
       expect(workOf(pictureOf(world.path, ["x.log"]), kept.kind)).toEqual(workOf(before, kept.kind));
     }),

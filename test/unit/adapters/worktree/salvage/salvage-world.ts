@@ -107,7 +107,8 @@ export function pictureOf(path: string, leftOut: readonly string[] = []) {
     ),
     status: raw("status", "--porcelain=v2", "-z", "--untracked-files=all"),
     index: raw("ls-files", "--stage", "-v", "-z"),
-    intentToAdd: raw("diff-files", "-z", "--name-status", "--ignore-submodules"),
+    // Not what is changed: its answer rests on times until the file is read again (git-update-index(1), --really-refresh).
+    intentToAdd: raw("diff-files", "-z", "--name-status", "--diff-filter=AD", "--ignore-submodules"),
     head: readFileSync(join(gitDirOf(path), "HEAD"), "utf8"),
     refs: raw("for-each-ref", "--format=%(refname) %(objectname)")
       .split("\n")
