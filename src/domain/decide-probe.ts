@@ -19,7 +19,8 @@ export interface ProbeInput {
  * Judges one look at a runtime and its process. Pure and total.
  *
  * The only inferred death is a runtime that is gone, with a process that is dead, of an agent that was
- * not heard from lately. A look that failed is doubt, never death.
+ * not heard from lately; or whose boot is over, which no recent word of it outlives. A look that failed is
+ * doubt, never death.
  */
 export function decideProbe(input: ProbeInput): ProbeVerdict {
   const { runtime, process } = input;
@@ -34,7 +35,7 @@ export function decideProbe(input: ProbeInput): ProbeVerdict {
         : { state: "working", reason: "task_in_progress" };
     case "exited":
     case "missing":
-      return process.kind === "dead" && !input.recentlyActive
+      return process.kind === "dead" && (process.ofAnotherBoot === true || !input.recentlyActive)
         ? { state: "terminated", reason: "runtime_lost" }
         : { state: "detecting", reason: "runtime_lost" };
     case "unknown":

@@ -18,7 +18,8 @@ export type RuntimeFact =
 /** What one look at the agent's process found, by pid, start time and boot id. */
 export type ProcessFact =
   | { readonly kind: "alive" }
-  | { readonly kind: "dead" }
+  /** `ofAnotherBoot`: no process of its boot can live, whatever was heard of it a moment ago. */
+  | { readonly kind: "dead"; readonly ofAnotherBoot?: true }
   | { readonly kind: "indeterminate" }
   | { readonly kind: "probe_failed"; readonly cause: string };
 

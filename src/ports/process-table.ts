@@ -22,7 +22,7 @@ export interface ProcessTable {
   identify(pid: number): Promise<ProcessIdentity | undefined>;
   /**
    * One look at many processes, answers in the order given, with no child process on Linux and a fixed few
-   * elsewhere. Never rejects. A zombie is dead. Another boot's process is dead.
+   * elsewhere. Never rejects. A zombie is dead. Another boot's process is dead, and said to be of it.
    */
   look(identities: readonly ProcessIdentity[]): Promise<readonly ProcessFact[]>;
   /**

@@ -91,7 +91,7 @@ function lookContract(open: () => ProcessWorld): void {
     const living = await world.start();
     expect(await world.table.look([another(living), ofAnotherBoot(living), living])).toEqual([
       DEAD,
-      DEAD,
+      { ...DEAD, ofAnotherBoot: true },
       ALIVE,
     ]);
   });

@@ -101,7 +101,8 @@ function isSame(entry: Entry | undefined, identity: ProcessIdentity): entry is E
 function factOf(world: World, identity: ProcessIdentity): ProcessFact {
   if (world.failure !== null) return { kind: "probe_failed", cause: world.failure };
   const entry = world.entries.get(identity.pid);
-  if (identity.bootId !== bootIdOf(world) || entry === undefined) return { kind: "dead" };
+  if (identity.bootId !== bootIdOf(world)) return { kind: "dead", ofAnotherBoot: true };
+  if (entry === undefined) return { kind: "dead" };
   if (entry.unreadable === true) return { kind: "indeterminate" };
   return isSame(entry, identity) && entry.zombie !== true ? { kind: "alive" } : { kind: "dead" };
 }

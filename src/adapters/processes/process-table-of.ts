@@ -41,7 +41,9 @@ async function look(source: ProcessSource, identities: readonly ProcessIdentity[
   const ofThisBoot = identities.filter((identity) => identity.bootId === bootId);
   const sightings = await source.sight(ofThisBoot.map(({ pid }) => pid));
   return identities.map((identity) =>
-    identity.bootId === bootId ? factOf(identity, sightings.get(identity.pid)) : { kind: "dead" },
+    identity.bootId === bootId
+      ? factOf(identity, sightings.get(identity.pid))
+      : { kind: "dead", ofAnotherBoot: true },
   );
 }
 

@@ -94,6 +94,11 @@ export async function locateReopened(deps: TmuxDeps, target: RuntimeTarget): Pro
   return locate(deps, target);
 }
 
+/** Of an agent whose process is not recorded: it ran under its server, so no later than in the boot of that. */
+function unrecorded(server: ProcessFact): ProcessFact {
+  return server.kind === "dead" && server.ofAnotherBoot === true ? server : { kind: "indeterminate" };
+}
+
 interface Looked {
   readonly serverFact: ProcessFact;
   readonly answer: ServerAnswer;
@@ -119,7 +124,7 @@ async function lookOnce(deps: TmuxDeps, targets: readonly RuntimeTarget[]): Prom
     const serverFact = facts[2 * index] ?? { kind: "indeterminate" };
     const processFact = facts[2 * index + 1] ?? { kind: "indeterminate" };
     const location = decideLocation(target, answer, serverFact);
-    const process: ProcessFact = target.process === null ? { kind: "indeterminate" } : processFact;
+    const process = target.process === null ? unrecorded(serverFact) : processFact;
     return { serverFact, answer, sighting: { location, process } };
   });
 }

@@ -112,6 +112,19 @@ describe("doubt and death", () => {
     expect(seen(lifecycle, DEAD).session.state).toBe("detecting");
   });
 
+  test.each<ActivityState>(["active", "ready", "idle", "waiting_input", "blocked"])(
+    "one look ends a session whose boot is over, though its agent was last heard %s just now",
+    (state) => {
+      const boot = anObservation({
+        runtime: { kind: "missing" },
+        process: { kind: "dead", ofAnotherBoot: true },
+      });
+      const after = seen(aWorkingLifecycle({ activity: heard(state, 0) }), boot);
+      expect(after.session).toEqual({ state: "terminated", reason: "runtime_lost" });
+      expect(after.detecting).toBeNull();
+    },
+  );
+
   test("three equal looks are stuck, and more of them change nothing", () => {
     const first = seen(aWorkingLifecycle(), LOST, T0_MS);
     const second = seen(first, LOST, T0_MS + 1_000);

@@ -84,7 +84,12 @@ export const anyRuntimeFact: fc.Arbitrary<RuntimeFact> = fc.oneof(
 );
 
 export const anyProcessFact: fc.Arbitrary<ProcessFact> = fc.oneof(
-  fc.constantFrom({ kind: "alive" as const }, { kind: "dead" as const }, { kind: "indeterminate" as const }),
+  fc.constantFrom<ProcessFact[]>(
+    { kind: "alive" },
+    { kind: "dead" },
+    { kind: "dead", ofAnotherBoot: true },
+    { kind: "indeterminate" },
+  ),
   fc.record({ kind: fc.constant("probe_failed" as const), cause: aCause }),
 );
 

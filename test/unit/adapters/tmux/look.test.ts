@@ -243,7 +243,10 @@ describe("a runtime is missing", () => {
       handle: { ...target.handle, server: { ...target.handle.server, ...before } },
       process: { pid: target.process?.pid ?? 0, startTime: target.process?.startTime ?? "", ...before },
     };
-    expect(await lookAt(old, { env: { PATH: "/nonexistent" } })).toEqual(GONE);
+    const gone = { runtime: { kind: "missing" }, process: { kind: "dead", ofAnotherBoot: true } };
+    const noTmux = { env: { PATH: "/nonexistent" } };
+    expect(await lookAt(old, noTmux)).toEqual(gone);
+    expect(await lookAt({ ...old, process: null }, noTmux)).toEqual(gone);
   });
 
   test("when a person killed its session", async () => {
