@@ -14,7 +14,8 @@ export interface AgentCapabilities {
   readonly pinsSessionId: boolean;
   /** A conversation can be taken up again by its id. */
   readonly resume: boolean;
-  readonly fork: "native" | "prefix" | "none";
+  /** The kind of its `fork`; `none` without one. */
+  readonly fork: AgentFork["kind"] | "none";
   /** It reports what it does through hooks; without, activity is read from its terminal's output. */
   readonly hooks: boolean;
   /** Its hooks carry the text that was submitted. */
@@ -54,6 +55,58 @@ export interface LaunchPlan {
   readonly settleMs: number;
 }
 
+/** A conversation that is to go on twice, and where it is cut. */
+export interface ForkRequest {
+  /** The conversation that is copied, by the agent's own id, and the workspace in which it was held. */
+  readonly source: { readonly agentSessionId: string; readonly workspacePath: string };
+  /**
+   * The `ConversationEntry.position` of the last entry that the new conversation remembers, as this agent gave it.
+   * For `native` there is none after it.
+   */
+  readonly throughPosition: number;
+  /**
+   * The new conversation's launch. `agentSessionId` is the id it is to have, a UUID that was never used;
+   * `promptFile` is `null`: a prompt comes later, as a message. Nothing of its workspace but its path is promised.
+   */
+  readonly launch: LaunchRequest;
+}
+
+/** What a copy of a conversation came to. */
+export type ForkAnswer =
+  | {
+      readonly kind: "accepted";
+      /** The new conversation: the id that was asked for, or the agent's own. Never the source's. */
+      readonly agentSessionId: string;
+      /**
+       * The last position, in the new conversation, of what was copied: what `readConversation` tells up to it was
+       * said before. `null` when `readConversation` leaves that out itself.
+       */
+      readonly inheritedThrough: number | null;
+    }
+  /** Proven: nothing was made, nor will be. One clause that says why. */
+  | { readonly kind: "refused"; readonly why: string };
+
+/**
+ * How an agent makes two conversations of one; the first stays byte for byte as it is, also while it goes on. Which
+ * of it is the one call that is never repeated: `copy` for `prefix`, else the start of the plan.
+ */
+export type AgentFork =
+  /**
+   * The conversation's own record is copied up to a position under a new id, durably. `Agent.resume` takes the copy
+   * up. A throw leaves in doubt whether it was made. An id that is taken already is refused.
+   */
+  | { readonly kind: "prefix"; copy(request: ForkRequest): Promise<ForkAnswer> }
+  /**
+   * The agent's own command forks a conversation at its end and runs the new one. Pure. `agentSessionId` is the new
+   * id; `null` when only its hooks tell.
+   */
+  | {
+      readonly kind: "native";
+      plan(request: ForkRequest): { readonly launch: LaunchPlan; readonly agentSessionId: string | null };
+    }
+  /** `Agent.launch` begins a conversation whose prompt is what `ao` recorded of the turns. */
+  | { readonly kind: "replay" };
+
 /** What an agent was last doing, by its own log. */
 export interface LoggedActivity {
   readonly state: ActivityState;
@@ -83,6 +136,8 @@ export interface Agent {
   readonly screen?: ScreenPatterns;
   /** How it is told to stop a turn; absent when it cannot be. */
   readonly cancel?: AgentCancel;
+  /** How a conversation of it is made into two; absent when it cannot be. */
+  readonly fork?: AgentFork;
   /**
    * The part of a text by which what was sent is recognised in what the agent says was submitted, applied to
    * both. Pure. Absent: the text without line breaks at its end, which are never typed.

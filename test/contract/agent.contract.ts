@@ -4,7 +4,14 @@ import { isAoError } from "../../src/domain/errors.ts";
 import type { HookEvent } from "../../src/domain/facts.ts";
 import { parseLaunchId, parseProjectId, parseSessionId } from "../../src/domain/ids.ts";
 import { ACTIVITY_STATES } from "../../src/domain/lifecycle.ts";
-import type { Agent, AgentSignal, LaunchPlan, LaunchRequest } from "../../src/ports/agent.ts";
+import type {
+  Agent,
+  AgentSignal,
+  ForkAnswer,
+  ForkRequest,
+  LaunchPlan,
+  LaunchRequest,
+} from "../../src/ports/agent.ts";
 
 /** One agent under test, and how to make it know a conversation. */
 export interface AgentSetup {
@@ -13,6 +20,11 @@ export interface AgentSetup {
   readonly dataDir: string;
   /** Makes a conversation as if it had been held; missing when the agent keeps none. */
   readonly know?: (agentSessionId: string) => void;
+  /**
+   * Makes a conversation of two turns as if it had been held, for an agent that copies conversations, and gives the
+   * position of the last entry of each turn.
+   */
+  readonly converse?: (agentSessionId: string) => readonly [number, number];
 }
 
 const CONVERSATION = "5f0c1f6e-0d5b-4b8e-9c8e-2f4f7a8b9c0d";
@@ -75,6 +87,13 @@ const anEvent = (event: string, body: string): HookEvent => ({
 });
 
 const SOME_EVENTS = ["session_start", "submit", "waiting", "turn_end", "session_end", "active", "Stop", ""];
+
+type Accepted = Extract<ForkAnswer, { readonly kind: "accepted" }>;
+
+function accepted(answer: ForkAnswer): Accepted {
+  if (answer.kind === "accepted") return answer;
+  throw new Error(`refused: ${answer.why}`);
+}
 
 /** What every `Agent` owes its callers. Run it against each adapter and the twin. */
 export function agentContract(name: string, open: () => AgentSetup): void {
@@ -147,6 +166,59 @@ export function agentContract(name: string, open: () => AgentSetup): void {
       test("resuming without an id is refused", () => {
         const { agent } = open();
         expect(attempt(() => agent.resume(aRequest({ agentSessionId: null })))).toBe("agent_session_unknown");
+      });
+    });
+
+    describe("a fork of it", () => {
+      const NEW = "0b0b5f62-6b52-4a6f-8a4a-3c1d5e9f7a21";
+      const forking = (dataDir: string, throughPosition: number, id: string | null = NEW): ForkRequest => ({
+        source: { agentSessionId: CONVERSATION, workspacePath: "/data/worktrees/app/app-7" },
+        throughPosition,
+        launch: frozen(aRequest({ dataDir, agentSessionId: id, promptFile: null })),
+      });
+
+      test("is of the kind that its capabilities tell", () => {
+        const { fork, capabilities } = open().agent;
+        expect(fork?.kind ?? "none").toBe(capabilities.fork);
+      });
+
+      test("by a copy is known under the new id, and the first conversation says what it said", async () => {
+        const { agent, dataDir, converse } = open();
+        if (agent.fork?.kind !== "prefix") return;
+        const [first] = converse?.(CONVERSATION) ?? [0, 0];
+        const where = { dataDir, workspacePath: "/data/worktrees/app/app-7" };
+        const before = await agent.readConversation?.(CONVERSATION, where);
+        const { agentSessionId, inheritedThrough } = accepted(await agent.fork.copy(forking(dataDir, first)));
+        expect(agentSessionId).not.toBe(CONVERSATION);
+        expect(await agent.hasConversation(agentSessionId, where)).toBe(true);
+        expect(await agent.readConversation?.(CONVERSATION, where)).toEqual(before);
+        const told = (await agent.readConversation?.(agentSessionId, where)) ?? [];
+        expect(
+          told.filter(({ position }) => inheritedThrough === null || position > inheritedThrough),
+        ).toEqual([]);
+      });
+
+      test("by a copy is refused, and makes nothing, without that conversation or under a taken id", async () => {
+        const { agent, dataDir, know, converse } = open();
+        if (agent.fork?.kind !== "prefix") return;
+        const where = { dataDir, workspacePath: "/data/worktrees/app/app-7" };
+        expect(await agent.fork.copy(forking(dataDir, 1))).toMatchObject({ kind: "refused" });
+        expect(await agent.hasConversation(NEW, where)).toBe(false);
+        const [first] = converse?.(CONVERSATION) ?? [0, 0];
+        know?.(NEW);
+        if (!agent.capabilities.pinsSessionId) return;
+        expect(await agent.fork.copy(forking(dataDir, first))).toMatchObject({ kind: "refused" });
+      });
+
+      test("by its own command names the first conversation and the new one, the same each time", () => {
+        const { agent, dataDir } = open();
+        if (agent.fork?.kind !== "native") return;
+        const request = forking(dataDir, 1);
+        const { launch, agentSessionId } = agent.fork.plan(request);
+        expect(launch.argv).toContain(CONVERSATION);
+        if (agentSessionId !== null) expect(launch.argv).toContain(agentSessionId);
+        expect(agentSessionId).not.toBe(CONVERSATION);
+        expect(agent.fork.plan(request)).toEqual({ launch, agentSessionId });
       });
     });
 

@@ -281,7 +281,7 @@ export const agentsSchema = z.strictObject({
       capabilities: z.strictObject({
         pinsSessionId: z.boolean(),
         resume: z.boolean(),
-        fork: z.enum(["native", "prefix", "none"]),
+        fork: z.enum(["native", "prefix", "replay", "none"]),
         hooks: z.boolean(),
         receipts: z.boolean(),
         bracketedPaste: z.boolean(),

@@ -14,9 +14,10 @@ import type {
 } from "../../ports/agent.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
 import type { CancelTarget } from "../../ports/turn-cancel.ts";
+import { type MemoryForks, memoryForks, launchPlan as plan } from "./agent-forks.ts";
 
 /** An agent that exists only in memory, with what a test may set about it. */
-export interface MemoryAgent extends Agent {
+export interface MemoryAgent extends Agent, Pick<MemoryForks, "forks" | "answerForks"> {
   /** What `check` answers from now on; at first it is installed. */
   setPresence(presence: ToolCheck): void;
   /** Makes the agent know a conversation, as if it had been held. */
@@ -35,15 +36,11 @@ export interface MemoryAgent extends Agent {
 const ALL: AgentCapabilities = {
   pinsSessionId: true,
   resume: true,
-  fork: "native",
+  fork: "prefix",
   hooks: true,
   receipts: true,
   bracketedPaste: true,
 };
-
-function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
-  return { argv: ["agent", ...idArgs, ...request.extraArgs], env: {}, files: [], settleMs: 10 };
-}
 
 function launch(pins: boolean, request: LaunchRequest): LaunchPlan {
   if (!pins) return plan(request, []);
@@ -131,11 +128,15 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     if (answers.length > 1) answers = answers.slice(1);
     return answer;
   };
+  const { forks, fork, answerForks } = memoryForks(capabilities, { conversations, logs });
   return {
     name,
     capabilities,
     cancel: { kind: "call", cancelTurn },
     cancels,
+    ...(fork === undefined ? {} : { fork }),
+    forks,
+    answerForks,
     answerCancels: (...next) => {
       answers = next;
     },

@@ -4,6 +4,7 @@ import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 import type { ToolCheck } from "../../../ports/tool-check.ts";
 import { readEntries } from "./conversation-entries.ts";
 import { conversationFile, conversationsFolder, isConversationId } from "./conversation-path.ts";
+import { copyConversation } from "./fork-conversation.ts";
 import { interpretEmbedded } from "./interpret.ts";
 import { readLoggedActivity } from "./logged-activity.ts";
 import { PROGRAM_VERSION } from "./program-version.ts";
@@ -71,10 +72,11 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
   return {
     name: "embedded",
     capabilities: {
-      ...{ pinsSessionId: true, resume: true, fork: "native", hooks: true, receipts: true },
+      ...{ pinsSessionId: true, resume: true, fork: "prefix", hooks: true, receipts: true },
       bracketedPaste: true,
     },
     cancel: { kind: "keys", keys: ["Escape"] },
+    fork: { kind: "prefix", copy: copyConversation },
     check: () => check(options.programPath),
     launch: (request) => launch(options, request),
     resume: (request) => resume(options, request),
