@@ -9,6 +9,11 @@ export interface Output {
   /** False once nobody reads it any more, or it could not be written. */
   readonly writable: boolean;
   /**
+   * Waits until all that was written so far went out, or cannot. Who writes on and on waits for it after each piece:
+   * a reader that is slow then leaves one piece in memory, not all that came since.
+   */
+  drained(): Promise<void>;
+  /**
    * Waits until all is written that was to be, and says why it could not be. `undefined` when it was, or when
    * its reader went away: that is no error of ours.
    */
@@ -51,6 +56,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     write(text) {
       if (error === undefined) written = new Promise((resolve) => stream.write(text, () => resolve()));
     },
+    drained: () => written,
     async failure() {
       await written;
       return error?.code === "EPIPE" ? undefined : error;

@@ -59,6 +59,7 @@ export async function watchList(
     // Opened anew each time: a store that was made or replaced meanwhile is seen.
     ao?.close();
     stdout.write(frameText(lines, stdout.terminal?.rows ?? USUAL_ROWS));
+    await stdout.drained();
     await setTimeout(DRAW_EVERY_MS);
   }
 }

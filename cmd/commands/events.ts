@@ -30,13 +30,17 @@ function lineOf({ sequence, atMs, projectId, sessionId, type, data }: Change): s
   return JSON.stringify({ sequence, at: isoTime(atMs), projectId, sessionId, type, data });
 }
 
-/** Prints all that is there after `sequence` and returns the last number that was printed. */
-function printAfter({ deps }: Ao, { io }: Invocation, sequence: number): number {
+/**
+ * Prints all that is there after `sequence` and returns the last number that was printed. Of a long log one page is
+ * in memory, however slowly it is read.
+ */
+async function printAfter({ deps }: Ao, { io }: Invocation, sequence: number): Promise<number> {
   let last = sequence;
   while (io.stdout.writable) {
     const changes = deps.changes.after(last, PAGE);
     if (changes.length > 0) io.stdout.write(`${changes.map(lineOf).join("\n")}\n`);
     last = changes.at(-1)?.sequence ?? last;
+    await io.stdout.drained();
     if (changes.length < PAGE) break;
   }
   return last;
@@ -48,7 +52,7 @@ async function follow(invocation: Invocation, after: number): Promise<void> {
     const ao = await invocation.open("reading");
     const isWatched = !ao.isNew && !ao.isSnapshot;
     do {
-      last = printAfter(ao, invocation, last);
+      last = await printAfter(ao, invocation, last);
       await ao.deps.clock.sleep(isWatched ? FOLLOW_EVERY_MS : STORE_EVERY_MS);
     } while (isWatched && invocation.io.stdout.writable);
     ao.close();
@@ -58,7 +62,7 @@ async function follow(invocation: Invocation, after: number): Promise<void> {
 async function events(invocation: Invocation, flags: EventsFlags): Promise<undefined> {
   const after = sequenceFlag(flags.after);
   if (flags.follow) await follow(invocation, after);
-  else printAfter(await invocation.open("reading"), invocation, after);
+  else await printAfter(await invocation.open("reading"), invocation, after);
   return undefined;
 }
 

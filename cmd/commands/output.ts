@@ -23,7 +23,8 @@ interface Following {
   readonly id: SessionId;
   readonly count: number;
   readonly isClosed: () => boolean;
-  readonly write: (lines: readonly string[]) => void;
+  /** Resolves when they went out. */
+  readonly write: (lines: readonly string[]) => Promise<void>;
 }
 
 /** What the screen shows; `undefined` once a terminal that was there is gone. */
@@ -48,7 +49,7 @@ async function follow(following: Following): Promise<void> {
     isOver = await hasEnded(ao.deps, id);
     const after = await screenOf(following, before !== undefined);
     if (after === undefined) return;
-    write(newLines(before ?? [], after));
+    await write(newLines(before ?? [], after));
     before = after;
     if (!isOver) await ao.deps.clock.sleep(FOLLOW_EVERY_MS);
   }
@@ -63,6 +64,7 @@ async function output(invocation: Invocation, name: string, flags: OutputFlags):
     const { stdout } = invocation.io;
     const write = (lines: readonly string[]) => {
       if (lines.length > 0) stdout.write(`${lines.map(printable).join("\n")}\n`);
+      return stdout.drained();
     };
     await follow({ ao, id, count, write, isClosed: () => stdout.writable === false });
     return undefined;

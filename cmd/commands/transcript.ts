@@ -110,6 +110,7 @@ async function exportTo(invocation: Invocation, name: string, { format }: { read
   if (isMarkdown) stdout.write(`# ${id}\n\n`);
   const isThere = await forEachMessage(ao.deps, id, async (message) => {
     stdout.write(isMarkdown ? messageMarkdown(message) : `${JSON.stringify(messageJson(message))}\n`);
+    await stdout.drained();
   });
   if (!isThere) throw new AoError("transcript_not_found", `nothing is recorded of ${id} yet`);
   return undefined;

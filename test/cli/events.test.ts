@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Ao, aoSandbox } from "../support/ao.ts";
 import { eventSchema, killSchema, reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
@@ -35,6 +37,25 @@ function following(ao: Ao, argv: readonly string[] = []) {
   };
 }
 
+/** So many changes that all of them together are far larger than what a process of `ao` takes up. */
+function fillLog({ dataDir }: Ao, count: number): void {
+  const store = new Database(join(dataDir, "ao.db"));
+  const data = JSON.stringify({ filler: "x".repeat(2000) });
+  store
+    .prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)
+       INSERT INTO changes (at, project_id, session_id, type, data) SELECT 0, 'shop', NULL, 'filled', :data FROM n`,
+    )
+    .run({ count, data });
+  store.close();
+}
+
+/** The most memory that a process ever had, in megabytes (proc(5), VmHWM). */
+function peakMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
 describe("events --follow", () => {
   test("begins before there is a store, and prints each change of parallel commands once, in order", async () => {
     const ao = aoSandbox();
@@ -47,6 +68,28 @@ describe("events --follow", () => {
     await expect.poll(() => follower.sequences(), { timeout: 10_000 }).toEqual(all);
     expect(await follower.stop("SIGINT")).toBe(130);
   });
+
+  test.runIf(process.platform === "linux")(
+    "holds no more of a long log in memory for a reader that pauses, and leaves nothing out",
+    async () => {
+      const ao = aoSandbox();
+      await ao.run(["project", "add", ao.repository()]);
+      fillLog(ao, 60_000);
+      const child = spawn(process.execPath, [AO, "events", "--follow"], { env: ao.env, cwd: ao.root });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      await expect.poll(() => child.stdout.readableLength, { timeout: 10_000 }).toBeGreaterThan(0);
+      const peaks: number[] = [];
+      const isSteady = () => peaks.push(peakMegabytes(child.pid ?? 0)) > 5 && peaks.at(-5) === peaks.at(-1);
+      await expect.poll(isSteady, { timeout: 20_000, interval: 100 }).toBe(true);
+      let lines = 0;
+      child.stdout.on("data", (chunk: Buffer) => {
+        lines += chunk.toString().split("\n").length - 1;
+      });
+      await expect.poll(() => lines, { timeout: 20_000 }).toBeGreaterThanOrEqual(60_000);
+      expect(peakMegabytes(child.pid ?? 0)).toBeLessThan(200);
+    },
+    60_000,
+  );
 
   test("ends quietly when its reader does", async () => {
     const ao = aoSandbox();

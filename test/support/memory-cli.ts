@@ -24,6 +24,8 @@ export interface MemoryCliOptions {
   readonly interrupted?: boolean;
   /** Nothing that is written to standard output arrives. */
   readonly fullStdout?: boolean;
+  /** The reader of standard output: it takes what was written by then when it resolves; at once where not given. */
+  readonly reader?: () => Promise<void>;
   /** There is no data directory yet. */
   readonly isNew?: boolean;
 }
@@ -58,6 +60,7 @@ export async function memoryCli(
     interrupted = false,
     isNew = false,
     fullStdout = false,
+    reader = async () => undefined,
   }: MemoryCliOptions = {},
 ): Promise<CliResult> {
   const written = { stdout: "", stderr: "" };
@@ -65,6 +68,7 @@ export async function memoryCli(
   const output = (name: keyof typeof written) => ({
     isTTY: terminal,
     writable: true,
+    drained: reader,
     failure: async () => (lost === "" || name === "stderr" ? undefined : new Error("ENOSPC: full, write")),
     write(text: string) {
       if (fullStdout && name === "stdout") lost += text;

@@ -79,6 +79,27 @@ describe("reconcile", () => {
 });
 
 describe("events", () => {
+  test("reads on only when what it printed was taken", async () => {
+    const world = aWorld();
+    const { id, projectId } = await world.spawn();
+    const change = { atMs: 0, projectId, sessionId: id, type: "filled", data: {} };
+    for (let number = 0; number < 1200; number += 1) world.deps.changes.append(change);
+    let pages = 0;
+    const after = (sequence: number, limit: number) => {
+      pages += 1;
+      return world.deps.changes.after(sequence, limit);
+    };
+    const deps = { ...world.deps, changes: { ...world.deps.changes, after } };
+    const waiting: (() => void)[] = [];
+    const reader = () => new Promise<void>((resolve) => waiting.push(resolve));
+    const printed = memoryCli({ ...world, deps }, ["events"], { reader });
+    for (const page of [1, 2, 3]) {
+      await expect.poll(() => [pages, waiting.length]).toEqual([page, page]);
+      waiting.at(-1)?.();
+    }
+    expect((await printed).stdout.split("\n").length).toBeGreaterThan(1200);
+  });
+
   test("prints each change once, one a line, numbered without gaps", async () => {
     const world = aWorld();
     for (let count = 0; count < 200; count++) await memoryCli(world, ["spawn"]);
