@@ -51,7 +51,7 @@ function heardFrom(
     const heard = { state: activity, confidence: "valid", source: "hook", atMs, launchId } as const;
     says.push({ kind: "activity", signal: heard });
   }
-  if (agentSessionId !== null && !agent.capabilities.pinsSessionId) {
+  if (agentSessionId !== null && agent.capabilities.capturesSessionId) {
     says.push({ kind: "conversation", launchId, agentSessionId });
   }
   const { id, atMs } = event;

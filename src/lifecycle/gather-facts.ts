@@ -5,6 +5,7 @@ import type { LoggedActivity } from "../ports/agent.ts";
 import type { SessionRows } from "../ports/session-store.ts";
 import type { SessionDeps } from "./deps.ts";
 import type { LifecycleDeps } from "./lifecycle-manager.ts";
+import { withOwnEvents } from "./own-events.ts";
 import { readLogs } from "./read-logs.ts";
 import { runtimeTarget } from "./session-refs.ts";
 
@@ -37,7 +38,7 @@ export interface Scope {
 }
 
 /**
- * Reads inbox, rows and runtimes, in this order; the runtimes with one look, or none when there is nothing
+ * Reads inbox, rows, what agents at work tell in files of their own, and runtimes, in this order; the runtimes with one look, or none when there is nothing
  * to look at, then the own logs of agents that have told nothing by hooks, and the screens of those whose log
  * tells nothing either. Changes nothing.
  *
@@ -45,8 +46,9 @@ export interface Scope {
  */
 export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): Promise<Facts> {
   // Events first: a row that is read after an event is at least as new as the launch that sent it.
-  const events = bySession(await deps.inbox.pending());
+  const pending = bySession(await deps.inbox.pending());
   const { sessions: records, unreadable } = rowsOf(load());
+  const events = await withOwnEvents(deps, pending, records);
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);
   const seen: Facts["seen"] = targets.length === 0 ? new Map() : await deps.runtime.look(targets);
   const silent = records.filter((record) => isSilent({ seen, events }, record));

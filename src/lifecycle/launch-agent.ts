@@ -2,8 +2,9 @@ import { agentEnvironment } from "../domain/agent-environment.ts";
 import { dataLayout } from "../domain/data-layout.ts";
 import { AoError } from "../domain/errors.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
-import type { SessionMetadata } from "../domain/session.ts";
+import type { SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
+import type { AgentPlace } from "../ports/agent-target.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
 import { requireTool } from "./require-tool.ts";
@@ -14,6 +15,8 @@ export interface LaunchDraft
   readonly agent: Agent;
   /** Takes the conversation up instead of beginning one. */
   readonly resumes: boolean;
+  /** It was to take one up, but that never began. */
+  readonly neverBegan?: boolean;
   readonly sessionId: SessionId;
   readonly projectId: ProjectId;
   readonly issueId: string | null;
@@ -52,10 +55,16 @@ export function launchEnvironment(
   return agentEnvironment({ callerEnv, projectEnv, agentEnv, ao });
 }
 
+/** What an agent needs to find what it keeps of the launch that a record names. */
+export function agentPlace(dataDir: string, { id, metadata }: SessionRecord): AgentPlace {
+  const { agentSessionId, workspacePath, launchId } = metadata;
+  return { agentSessionId, workspacePath, dataDir, launchDir: launchDir(dataDir, id, launchId) };
+}
+
 /**
  * Finds out before any side effect whether the launch can work.
  *
- * @throws AoError usage when the agent refuses the request.
+ * @throws AoError usage when the agent refuses the request, or does not know the permission mode.
  * @throws AoError agent_unavailable, runtime_unavailable, git_unavailable when one is missing, too old or did not
  *   answer.
  */
@@ -63,10 +72,11 @@ export async function checkLaunch(
   deps: LaunchDeps & Pick<SessionDeps, "runtime" | "workspace">,
   draft: LaunchDraft,
 ): Promise<void> {
+  refuseMode(draft);
   const plan = planLaunch(deps.dataDir, draft);
   const env = launchEnvironment(deps, draft, plan.env);
   const [agent, runtime, git] = await Promise.all([
-    draft.agent.check(searchPath(env)),
+    draft.agent.check(searchPath(env), "presence"),
     deps.runtime.check(),
     deps.workspace.check(),
   ]);
@@ -76,6 +86,14 @@ export async function checkLaunch(
   // A path relative to the workspace means nothing before there is one.
   const [program = ""] = plan.argv;
   if (!program.includes("/") || program.startsWith("/")) await findProgram(deps, draft, { plan, env });
+}
+
+function refuseMode({ agent, permissions }: LaunchDraft): void {
+  const known = agent.capabilities.permissionModes;
+  if (known.includes(permissions)) return;
+  throw new AoError("usage", `agent ${agent.name} has no permission mode ${permissions}`, {
+    hint: `it knows: ${known.join(", ")}`,
+  });
 }
 
 /**
@@ -90,10 +108,22 @@ export async function prepareLaunch(deps: LaunchDeps, draft: LaunchDraft): Promi
   const env = launchEnvironment(deps, draft, plan.env);
   const program = await findProgram(deps, draft, { plan, env });
   const folder = launchDir(deps.dataDir, sessionId, launchId);
-  if (prompt !== null) await deps.files.write(promptFile(folder), prompt);
+  if (prompt !== null && takesFile(draft)) await deps.files.write(promptFile(folder), prompt);
   for (const { path, content } of plan.files) await deps.files.write(path, content);
   const argv = [program, ...plan.argv.slice(1)];
-  return { sessionId, launchId, workspacePath, launchDir: folder, argv, env, settleMs: plan.settleMs };
+  const { settleMs, stdinPath } = plan;
+  const spec = { sessionId, launchId, workspacePath, launchDir: folder, argv, env, settleMs };
+  return stdinPath === undefined ? spec : { ...spec, stdinPath };
+}
+
+/** What it is sent first instead of being launched with it, as a part of the progress of an operation. */
+export function openingOf(draft: LaunchDraft): { readonly opening?: string } {
+  return draft.prompt === null || takesFile(draft) ? {} : { opening: draft.prompt };
+}
+
+/** Whether its launch carries the prompt; else it is sent as a message. */
+function takesFile({ agent }: Pick<LaunchDraft, "agent">): boolean {
+  return agent.capabilities.firstPrompt !== "message";
 }
 
 function planLaunch(dataDir: string, draft: LaunchDraft): LaunchPlan {
@@ -102,7 +132,7 @@ function planLaunch(dataDir: string, draft: LaunchDraft): LaunchPlan {
   const request: LaunchRequest = {
     ...{ sessionId, projectId, launchId, workspacePath, dataDir, agentSessionId, model, permissions },
     launchDir: folder,
-    promptFile: draft.prompt === null ? null : promptFile(folder),
+    promptFile: draft.prompt !== null && takesFile(draft) ? promptFile(folder) : null,
     extraArgs: draft.agentArgs,
   };
   return draft.resumes ? draft.agent.resume(request) : draft.agent.launch(request);

@@ -12,6 +12,9 @@ import { saveFacts } from "./observe-sessions.ts";
 import type { ProjectSettings } from "./projects.ts";
 import { requireSession } from "./session-refs.ts";
 
+/** A session whose first conversation never began has a turn for each prompt that was not taken up. */
+const SOME_TURNS = 50;
+
 /** How a session comes back. */
 export interface RestoreChoice {
   /** Begins a new conversation with the recorded prompt instead of taking the old one up. */
@@ -52,15 +55,30 @@ export async function draftRestore(
   const { id, projectId, issueId, metadata } = record;
   const { workspacePath, model, permissions, configPath, agentArgs } = metadata;
   const agent = requireAgent(deps, metadata.agent);
+  const neverBegan = !fresh && (await isUnbegun(deps, agent, record));
+  const begins = fresh || neverBegan;
   return {
     ...{ agent, projectId, issueId, workspacePath, model, permissions, configPath, agentArgs },
-    resumes: !fresh,
+    ...{ resumes: !begins, neverBegan },
     sessionId: id,
     launchId: deps.ids.launchId(),
-    agentSessionId: fresh ? newConversation(deps, agent) : await ownConversation(deps, agent, record),
-    prompt: fresh ? composePrompt(deps.store.promptOf(id), settings.agentRules) : null,
+    agentSessionId: begins ? newConversation(deps, agent) : await ownConversation(deps, agent, record),
+    prompt: begins ? composePrompt(deps.store.promptOf(id), settings.agentRules) : null,
     projectEnv: settings.env,
   };
+}
+
+/** Whether its conversation has no prompt yet, for agents that keep none before: it never had a turn. */
+async function isUnbegun(deps: SessionDeps, agent: Agent, record: SessionRecord): Promise<boolean> {
+  const { agentSessionId, workspacePath, previousAgentSessionIds } = record.metadata;
+  if (agent.capabilities.begunByPrompt !== true || agentSessionId === null) return false;
+  if (previousAgentSessionIds.length > 0 || hadTurn(deps, record)) return false;
+  return !(await agent.hasConversation(agentSessionId, { dataDir: deps.dataDir, workspacePath }));
+}
+
+function hadTurn({ turns }: Pick<SessionDeps, "turns">, { id }: SessionRecord): boolean {
+  const { turns: latest, unreadable } = turns.ofSession(id, SOME_TURNS);
+  return unreadable.length > 0 || latest.some(({ startedAtMs }) => startedAtMs !== null);
 }
 
 function newConversation({ ids }: Pick<SessionDeps, "ids">, agent: Agent): string | null {

@@ -12,10 +12,12 @@ import {
   type LaunchDraft,
   launchDir,
   launchEnvironment,
+  openingOf,
   prepareLaunch,
 } from "./launch-agent.ts";
 import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
+import { withFirstPrompt } from "./messages/first-prompt.ts";
 import {
   type Attempt,
   type Busy,
@@ -57,6 +59,8 @@ export interface RestoreResult {
   /** Things a person should know that were no failure. */
   readonly warnings: readonly string[];
 }
+
+const NEVER_BEGAN = "its conversation never had a prompt, so a new one was begun with the recorded prompt";
 
 /** What the steps of one restore work with. */
 interface Restore {
@@ -104,10 +108,10 @@ async function tryRestore(
   const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, record));
   if (begun.kind !== "begun") return asAttempt(deps, begun, options);
   const held = begun.operation;
-  const result = await carryOut(deps, held, (undo) =>
+  const restored = await carryOut(deps, held, (undo) =>
     bringBack(deps, { record, draft, options, held, undo }),
   );
-  return { kind: "done", result };
+  return { kind: "done", result: await withFirstPrompt(deps, restored) };
 }
 
 /** One that was found not to be over may be on its way there: then it is busy. */
@@ -171,7 +175,9 @@ async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreRe
   undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
   const record = await completeRestored(deps, held, { progress, started });
   const salvageRef = keptRef(restore.record, options.salvage);
-  return { record, fresh: options.fresh, salvageRef, warnings: progress.created.warnings };
+  const begins = draft.neverBegan === true;
+  const warnings = [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings];
+  return { record, fresh: options.fresh || begins, salvageRef, warnings };
 }
 
 async function restoreWorkspace(
@@ -184,7 +190,9 @@ async function restoreWorkspace(
   options.onStep?.("restoring worktree");
   const spec = workspaceSpec(deps, restore);
   const plan = await deps.workspace.planRestore(spec);
-  const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null };
+  const begins = draft.neverBegan === true ? { begins: true } : {};
+  const opens = { ...begins, ...openingOf(draft) };
+  const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null, ...opens };
   const isThere = (path: string) => (store: SessionStore) => {
     lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, path);
   };

@@ -22,7 +22,7 @@ export async function completeRestored(
   held: LeasedOperation,
   { progress, started }: { readonly progress: RestoredProgress; readonly started: StartedRuntime },
 ): Promise<SessionRecord> {
-  const { ref, launchId, agentSessionId, created } = progress;
+  const { ref, launchId, agentSessionId, created, opening } = progress;
   const patch = {
     ...{ launchId, launchedAtMs: held.createdAtMs, agentSessionId, branch: created.branch },
     workspacePath: created.path,
@@ -36,7 +36,8 @@ export async function completeRestored(
       const manager = lifecycleManager({ ...deps, store });
       manager.onRestoreInitiated(ref.sessionId, patch);
       restored = manager.onSpawnCompleted(ref.sessionId, started);
-      if (isFresh(held)) acceptLaunchPrompt(deps, restored, held.createdAtMs);
+      if (isFresh(held) || progress.begins === true)
+        acceptLaunchPrompt(deps, restored, { sinceMs: held.createdAtMs, opening });
     }),
   );
   if (restored !== undefined) return restored;

@@ -27,6 +27,8 @@ export interface SpawnProgress {
   readonly created: CreatedWorkspace | null;
   /** When this spawn registered its project, Unix milliseconds; `null` when that was there before. */
   readonly registeredAtMs?: number | null;
+  /** What its agent is to be sent first, rules included; absent for one whose launch carries it. */
+  readonly opening?: string;
   /** The spawn has failed and is being taken back. */
   readonly undoing?: boolean;
 }

@@ -16,9 +16,11 @@ import {
   checkLaunch,
   type LaunchDraft,
   launchEnvironment,
+  openingOf,
   prepareLaunch,
   requireAgent,
 } from "./launch-agent.ts";
+import { withFirstPrompt } from "./messages/first-prompt.ts";
 import { type Busy, beginOnce, obstacleTo, type Repeat } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
 import { crossing } from "./operations/crossing.ts";
@@ -75,10 +77,11 @@ export async function spawnSession(deps: SessionDeps, request: SpawnRequest): Pr
   const begun = await beginOnce(deps, { ...intent, sessionId }, (store) => requireRegistered(store, request));
   if (begun.kind !== "begun") return earlierSpawn(deps, begun);
   const held = begun.operation;
-  return carryOut(deps, held, (undo) => {
+  const made = await carryOut(deps, held, (undo) => {
     undo.push(...undoRegistration(deps, held));
     return make(deps, { request, held, draft: { ...draft, sessionId }, undo });
   });
+  return withFirstPrompt(deps, made);
 }
 
 /**
@@ -107,7 +110,8 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   request.onStep?.("creating worktree");
   const spec = workspaceSpec(deps, request, { draft, held });
   const plan = await deps.workspace.plan(spec);
-  const planned = planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() });
+  const seeded = planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() });
+  const planned = { ...seeded, ...openingOf(draft) };
   await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, toJson(planned)));
   const created = await crossing(deps, "spawn.workspace.create", async () => {
     const making = () => deps.workspace.create(spec, plan);

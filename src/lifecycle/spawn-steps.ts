@@ -36,7 +36,8 @@ export async function seedSpawned(
   await crossing(deps, "spawn.row.insert", () =>
     operationLedger(deps).checkpoint(held, toJson(progress), (store) => {
       lifecycleManager({ ...deps, store }).onSpawnInitiated(record, spawnPrompt(held));
-      acceptLaunchPrompt(deps, record, progress.seed.createdAtMs);
+      const { seed, opening } = progress;
+      acceptLaunchPrompt(deps, record, { sinceMs: seed.createdAtMs, opening });
     }),
   );
 }

@@ -5,6 +5,9 @@ import type { ActivityState } from "../domain/lifecycle.ts";
 import type { PermissionMode } from "../domain/session.ts";
 import type { ConversationEntry } from "../domain/transcript/conversation-entry.ts";
 import type { TurnSignal } from "../domain/turn-signal.ts";
+import type { AgentProfile } from "./agent-profile.ts";
+import type { AgentTarget, RunningLaunch } from "./agent-target.ts";
+import type { Typed } from "./messenger.ts";
 import type { ToolCheck } from "./tool-check.ts";
 import type { AgentCancel } from "./turn-cancel.ts";
 
@@ -12,6 +15,13 @@ import type { AgentCancel } from "./turn-cancel.ts";
 export interface AgentCapabilities {
   /** The conversation id is chosen by `ao` before the start. */
   readonly pinsSessionId: boolean;
+  /**
+   * Its hooks name the conversation, which counts from then on: one that `ao` could not choose, or another that a
+   * person began inside the agent.
+   */
+  readonly capturesSessionId: boolean;
+  /** It keeps nothing of a conversation before its first prompt; absent when it does, or is not known to. */
+  readonly begunByPrompt?: boolean;
   /** A conversation can be taken up again by its id. */
   readonly resume: boolean;
   /** The kind of its `fork`; `none` without one. */
@@ -25,6 +35,15 @@ export interface AgentCapabilities {
    * and no keys. What the terminal itself tells of that counts more.
    */
   readonly bracketedPaste: boolean;
+  /**
+   * How its first prompt reaches it. `file`: its plan names the file. `stdin`: the file is its standard input.
+   * `message`: as the first message, once it is ready; its launch has no prompt file.
+   */
+  readonly firstPrompt: "file" | "stdin" | "message";
+  /** It takes no message before a sign that it is ready: a hook, its own files, or its screen. */
+  readonly showsReadiness: boolean;
+  /** A launch with another mode is refused. */
+  readonly permissionModes: readonly PermissionMode[];
 }
 
 export interface LaunchRequest {
@@ -35,7 +54,7 @@ export interface LaunchRequest {
   readonly dataDir: string;
   /** A 0700 folder of this launch. */
   readonly launchDir: string;
-  /** File that holds the prompt, mode 0600; `null` when there is no prompt. */
+  /** File that holds the prompt, mode 0600; `null` when there is no prompt, or it comes as a message. */
   readonly promptFile: string | null;
   /** The conversation to begin or to take up; `null` when the agent chooses its own. */
   readonly agentSessionId: string | null;
@@ -49,8 +68,10 @@ export interface LaunchPlan {
   /** Program and arguments; the program is looked up in the agent's `PATH`. Never carries the prompt. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Private files to write before the start. */
+  /** Private files to write before the start; mode 0600. */
   readonly files: readonly { readonly path: string; readonly content: string }[];
+  /** A file that is its standard input, in place of the terminal; absent for the terminal. */
+  readonly stdinPath?: string;
   /** How long a death still counts as a failed start, in milliseconds. */
   readonly settleMs: number;
 }
@@ -134,6 +155,8 @@ export interface Agent {
    * By what its screen tells what it does, for as long as a launch has told nothing by hooks; absent when it does not.
    */
   readonly screen?: ScreenPatterns;
+  /** What is known of its program; absent for one that exists only in tests. */
+  readonly profile?: AgentProfile;
   /** How it is told to stop a turn; absent when it cannot be. */
   readonly cancel?: AgentCancel;
   /** How a conversation of it is made into two; absent when it cannot be. */
@@ -143,8 +166,11 @@ export interface Agent {
    * both. Pure. Absent: the text without line breaks at its end, which are never typed.
    */
   readonly receiptText?: (text: string) => string;
-  /** Whether it is installed, looked up in the given `PATH`. Never rejects. */
-  check(path: string): Promise<ToolCheck>;
+  /**
+   * Whether it is installed, looked up in the given `PATH`. Never rejects. Its version is `unknown` where nobody
+   * asks for it and the program would have to be run to tell.
+   */
+  check(path: string, asks?: "presence" | "version"): Promise<ToolCheck>;
   /**
    * The command that starts a new conversation. Pure.
    *
@@ -167,6 +193,19 @@ export interface Agent {
    * nothing. Absent when it keeps nothing that is `ao`'s to delete.
    */
   forgetConversation?(agentSessionId: string, request: { readonly dataDir: string }): Promise<void>;
+  /**
+   * Hands a message over by a door of its own, in place of the keyboard; confirmed by the same receipt. Absent:
+   * messages are typed. `closed`: not by this door now, nothing was sent, and it is typed.
+   *
+   * @throws AoError as `Messenger.send`
+   */
+  readonly deliver?: (target: AgentTarget, text: string) => Promise<Typed | { readonly kind: "closed" }>;
+  /**
+   * What its own files tell of a running launch that its hooks leave out, in the form of hook events of that launch,
+   * which `interpret` reads. An event has the same id and time whenever it is read. Asked for at each look at an
+   * agent whose turn may run; absent when its hooks tell all. Reads only the agent's own files; never rejects.
+   */
+  readonly readEvents?: (launch: RunningLaunch) => Promise<readonly HookEvent[]>;
   /** What a hook event says; `undefined` for one it does not know or cannot read. Pure, never throws. */
   interpret(event: HookEvent): AgentSignal | undefined;
   /**

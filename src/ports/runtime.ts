@@ -16,6 +16,8 @@ export interface RuntimeSpec {
   readonly env: Readonly<Record<string, string>>;
   /** How long a death still counts as a failed start, in milliseconds. */
   readonly settleMs: number;
+  /** A file that is the agent's standard input, in place of its terminal; absent for the terminal. */
+  readonly stdinPath?: string;
 }
 
 export interface StartedRuntime {

@@ -1,9 +1,9 @@
 import type { CancelAnswer } from "../domain/cancel-answer.ts";
 import type { TurnId } from "../domain/ids.ts";
-import type { RuntimeTarget } from "./runtime.ts";
+import type { AgentTarget } from "./agent-target.ts";
 
 /** The turn to stop, and where its agent runs. */
-export interface CancelTarget extends RuntimeTarget {
+export interface CancelTarget extends AgentTarget {
   readonly turnId: TurnId;
 }
 

@@ -2,6 +2,7 @@ import type { CancelAnswer } from "../../domain/cancel-answer.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { ACTIVITY_STATES, type ActivityState } from "../../domain/lifecycle.ts";
+import { PERMISSION_MODES } from "../../domain/session.ts";
 import type { ConversationEntry } from "../../domain/transcript/conversation-entry.ts";
 import type { TurnSignal } from "../../domain/turn-signal.ts";
 import type {
@@ -40,6 +41,10 @@ const ALL: AgentCapabilities = {
   hooks: true,
   receipts: true,
   bracketedPaste: true,
+  capturesSessionId: false,
+  firstPrompt: "file",
+  showsReadiness: false,
+  permissionModes: PERMISSION_MODES,
 };
 
 function launch(pins: boolean, request: LaunchRequest): LaunchPlan {
@@ -115,7 +120,8 @@ function withoutText(turn: TurnSignal): TurnSignal {
  * Plans are `agent --new <id>` and `agent --resume <id>`, then the user's arguments.
  */
 export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "memory"): MemoryAgent {
-  const capabilities = { ...ALL, ...overrides };
+  const capturesSessionId = overrides.pinsSessionId === false;
+  const capabilities = { ...ALL, capturesSessionId, ...overrides };
   const conversations = new Set<string>();
   const logs = new Map<string, readonly ConversationEntry[] | null>();
   const activities = new Map<string, LoggedActivity | undefined>();

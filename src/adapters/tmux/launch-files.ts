@@ -46,12 +46,13 @@ export function environmentText(env: Readonly<Record<string, string>>): string {
  * its file, which it removes, and replaces itself by the agent, which so keeps the pane's process id.
  */
 export function launchScript(
-  spec: Pick<RuntimeSpec, "workspacePath" | "argv">,
+  spec: Pick<RuntimeSpec, "workspacePath" | "argv" | "stdinPath">,
   environmentPath: string,
 ): string {
   const workspace = shellQuoted(spec.workspacePath);
   const environment = shellQuoted(environmentPath);
   const program = shellQuoted(spec.argv[0] ?? "");
+  const input = spec.stdinPath === undefined ? "" : ` <${shellQuoted(spec.stdinPath)}`;
   return `#!/bin/sh
 cd -P -- ${workspace} 2>/dev/null && [ "$(pwd -P)" = ${workspace} ] || {
   echo ${shellQuoted(NO_WORKSPACE_MARKER)}
@@ -65,7 +66,7 @@ ao_environment=$(cat -- ${environment} && rm -f -- ${environment}) || exit 98
 unset ${[...SERVER_VARIABLES, "LC_ALL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"].join(" ")}
 eval "$ao_environment"
 unset ao_environment
-exec ${spec.argv.map(shellQuoted).join(" ")}
+exec ${spec.argv.map(shellQuoted).join(" ")}${input}
 `;
 }
 

@@ -6,6 +6,7 @@ import type { SessionRecord } from "../../domain/session.ts";
 import { isSettledTurn, type Turn, type TurnKey } from "../../domain/turn.ts";
 import type { AgentCancel } from "../../ports/turn-cancel.ts";
 import type { SessionDeps } from "../deps.ts";
+import { agentPlace } from "../launch-agent.ts";
 import { hearSession, observeLive } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
 import { requireSession, runtimeTarget } from "../session-refs.ts";
@@ -34,11 +35,14 @@ async function call(
   deps: SessionDeps,
   { key, cancel, onTelling }: Asking & { readonly cancel: Extract<AgentCancel, { readonly kind: "call" }> },
 ): Promise<CancelAnswer> {
-  const target = runtimeTarget(requireSession(deps, key.sessionId));
-  if (target === undefined) return { kind: "disconnected", detail: "no runtime is recorded" };
+  const record = requireSession(deps, key.sessionId);
+  const runtime = runtimeTarget(record);
+  if (runtime === undefined) return { kind: "disconnected", detail: "no runtime is recorded" };
   await onTelling();
   try {
     const { turnId } = key;
+    const { bracketedPaste = false } = deps.agents.get(record.metadata.agent)?.capabilities ?? {};
+    const target = { ...runtime, ...agentPlace(deps.dataDir, record), bracketedPaste };
     return await crossing(deps, "cancel.tell", () => cancel.cancelTurn({ ...target, turnId }));
   } catch (error) {
     return { kind: "delivery_unconfirmed", detail: errorMessage(error) };

@@ -12,20 +12,34 @@ type LaunchPromptDeps = Pick<
   "store" | "turns" | "messages" | "operations" | "changes" | "clock" | "ids" | "agents"
 >;
 
+/** How a launch began. */
+interface LaunchBeginning {
+  /** A moment before the agent was started: what it has told since is its receipt. */
+  readonly sinceMs: number;
+  /** What an agent is to be sent that takes its first prompt as a message; absent for the recorded prompt. */
+  readonly opening?: string | null | undefined;
+}
+
 /**
  * Records the prompt that a launch was started with as a message of its session, on its way, with the turn that
- * it begins. Inside the transaction that makes the launch the session's own. Nothing when there is no prompt.
- *
- * @param sinceMs a moment before the agent was started: what it has told since is its receipt.
+ * it begins; of an agent that takes it as a message, in its queue. Inside the transaction that makes the launch the
+ * session's own. Nothing when there is no prompt.
  */
-export function acceptLaunchPrompt(deps: LaunchPromptDeps, record: SessionRecord, sinceMs: number): void {
+export function acceptLaunchPrompt(
+  deps: LaunchPromptDeps,
+  record: SessionRecord,
+  { sinceMs, opening }: LaunchBeginning,
+): void {
   const { launchId, agent: name } = record.metadata;
-  const prompt = deps.store.promptOf(record.id);
-  if (prompt === null) return;
   const agent = deps.agents.get(name);
+  const isMessage = agent?.capabilities.firstPrompt === "message";
+  const prompt = deps.store.promptOf(record.id);
+  const text = isMessage ? (opening ?? prompt) : prompt;
+  if (text === null) return;
   const nowMs = deps.clock.nowMs();
-  const queued = nextMessage(deps, record, { channel: "launch", requestId: null, text: prompt });
+  const queued = nextMessage(deps, record, { channel: "launch", requestId: null, text });
   insertMessage(deps, queued);
+  if (isMessage) return;
   const hears = agent?.capabilities.hooks === true;
   const turnId = hears ? turnIdOf(deps, record.id, `message ${queued.id}`) : null;
   const context = bookContext(deps, record, agent);

@@ -2,7 +2,10 @@ import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isDelivering, type Message } from "../../domain/message.ts";
 import { leaveUnconfirmed } from "../../domain/message-transitions.ts";
+import type { SessionRecord } from "../../domain/session.ts";
+import type { MessageTarget, Typed } from "../../ports/messenger.ts";
 import type { SessionDeps } from "../deps.ts";
+import { agentPlace } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
 import { saveMessage, settleTyping } from "./after-typing.ts";
 import { markDelivery } from "./mark-delivery.ts";
@@ -69,7 +72,7 @@ async function send(deps: SessionDeps, live: LiveSession, marked: Message): Prom
   const { record, target, capabilities } = live;
   const { receipts = false, bracketedPaste = false } = capabilities ?? {};
   try {
-    await crossing(deps, "send.type", () => deps.messenger.send({ ...target, bracketedPaste }, marked.text));
+    await crossing(deps, "send.type", () => handOver(deps, record, { ...target, bracketedPaste }, marked));
   } catch (error) {
     settleTyping(deps, { record, message: marked, error: asAoError(error) });
     throw error;
@@ -77,6 +80,19 @@ async function send(deps: SessionDeps, live: LiveSession, marked: Message): Prom
   if (receipts) return awaitReceipt(deps, marked);
   saveMessage(deps, marked, leaveUnconfirmed(marked, deps.clock.nowMs()));
   return requireMessage(deps, marked.id);
+}
+
+/** By the agent's own door where it has one that is open, else by its keyboard. */
+async function handOver(
+  deps: SessionDeps,
+  record: SessionRecord,
+  target: MessageTarget,
+  { text }: Message,
+): Promise<Typed> {
+  const agent = deps.agents.get(record.metadata.agent);
+  const handed = await agent?.deliver?.({ ...target, ...agentPlace(deps.dataDir, record) }, text);
+  if (handed !== undefined && handed.kind !== "closed") return handed;
+  return deps.messenger.send(target, text);
 }
 
 function asAoError(error: unknown): AoError {

@@ -14,10 +14,11 @@ export function whyNotReady(
   sent: readonly SentMessage[],
 ): string | null {
   if (sent.some(isDelivering)) return "an earlier message is on its way";
-  return capabilities?.hooks === true ? whyBusy(record) : null;
+  const tells = capabilities?.hooks === true || capabilities?.showsReadiness === true;
+  return tells ? whyBusy(record) : null;
 }
 
-/** An agent that reports through hooks takes a message while it rests, or as the answer to its question. */
+/** An agent that tells what it does takes a message while it rests, or as the answer to its question. */
 function whyBusy({ id, lifecycle, metadata }: SessionRecord): string | null {
   switch (lifecycle.activity.state) {
     case null:

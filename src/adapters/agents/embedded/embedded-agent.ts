@@ -1,5 +1,6 @@
 import { access, constants, rm } from "node:fs/promises";
 import { AoError } from "../../../domain/errors.ts";
+import { PERMISSION_MODES } from "../../../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 import type { ToolCheck } from "../../../ports/tool-check.ts";
 import { readEntries } from "./conversation-entries.ts";
@@ -7,6 +8,7 @@ import { conversationFile, conversationsFolder, isConversationId } from "./conve
 import { copyConversation } from "./fork-conversation.ts";
 import { interpretEmbedded } from "./interpret.ts";
 import { readLoggedActivity } from "./logged-activity.ts";
+import { EMBEDDED_PROFILE } from "./profile.ts";
 import { PROGRAM_VERSION } from "./program-version.ts";
 
 /** How long a death still counts as a failed start, in milliseconds: a bad argument ends it within 100. */
@@ -73,8 +75,10 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
     name: "embedded",
     capabilities: {
       ...{ pinsSessionId: true, resume: true, fork: "prefix", hooks: true, receipts: true },
-      bracketedPaste: true,
+      ...{ bracketedPaste: true, capturesSessionId: false, showsReadiness: true },
+      ...{ firstPrompt: "file", permissionModes: PERMISSION_MODES },
     },
+    profile: EMBEDDED_PROFILE,
     cancel: { kind: "keys", keys: ["Escape"] },
     fork: { kind: "prefix", copy: copyConversation },
     check: () => check(options.programPath),

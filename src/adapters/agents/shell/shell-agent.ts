@@ -1,4 +1,5 @@
 import { AoError } from "../../../domain/errors.ts";
+import { PERMISSION_MODES } from "../../../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 
 /** How long a death still counts as a failed start, in milliseconds. */
@@ -31,7 +32,13 @@ export function shellAgent(): Agent {
     name: "shell",
     capabilities: {
       ...{ pinsSessionId: false, resume: false, fork: "none", hooks: false, receipts: false },
-      bracketedPaste: false,
+      ...{ bracketedPaste: false, capturesSessionId: false, showsReadiness: false },
+      ...{ firstPrompt: "file", permissionModes: PERMISSION_MODES },
+    },
+    profile: {
+      ...{ hookEvents: [], promptInArgv: "unknown", readiness: "none", interruptKeys: [] },
+      ...{ interruptEvidence: "none", trust: "none_needed", ownLog: null },
+      tested: { from: "POSIX", to: "POSIX", on: "2026-11-30" },
     },
     check: async () => ({ kind: "ok", version: "POSIX", path: "/bin/sh" }),
     launch,
