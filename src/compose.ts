@@ -168,7 +168,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     checkpoints: git.snapshots,
     ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes, locks }),
-    messenger: tmuxMessenger({ env, processes }),
+    messenger: tmuxMessenger({ env, processes, stateDir: layout.runtimeState }),
     agents,
     inbox,
     processes,

@@ -1,8 +1,13 @@
 import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import { parseTurnId, type TurnId } from "../../src/domain/ids.ts";
+import { isTerminal } from "../../src/domain/lifecycle.ts";
+import { printable } from "../../src/domain/printable.ts";
+import type { SessionRecord } from "../../src/domain/session.ts";
 import { type CancelResult, cancelTurn } from "../../src/lifecycle/cancel/cancel-turn.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { requireSession } from "../../src/lifecycle/session-refs.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -19,9 +24,18 @@ function turnFlag(text: string): TurnId {
   throw new AoError("usage", `--turn is no turn id: ${JSON.stringify(text)}`, { hint: "ao turns <session>" });
 }
 
-function lineOf(session: string, { turnId, state, outcome }: CancelResult): string {
+function lineOf({ id, lifecycle }: SessionRecord, { turnId, state, outcome }: CancelResult): string {
   const turn = turnId === null ? "" : ` ${turnId}`;
-  return `${session}:${turn} ${state}${outcome === null ? "" : ` (${outcome})`}`;
+  if (state !== "not_found") return `${id}:${turn} ${state}${outcome === null ? "" : ` (${outcome})`}`;
+  if (turnId !== null) return `${id}: it has no turn${turn}`;
+  const isOver = isTerminal(lifecycle);
+  return `${id}: no turn goes on, ${isOver ? "the session has ended" : "there is nothing to stop"}`;
+}
+
+/** Why the last try did not settle it, where that is known. */
+function whyNotSettled({ operations }: Ao["deps"], { operationId }: CancelResult): string {
+  const why = operationId === null ? null : (operations.get(operationId)?.lastError ?? null);
+  return why === null ? "" : ` (${printable(why)})`;
 }
 
 async function cancel(invocation: Invocation, name: string, flags: CancelFlags): Promise<number> {
@@ -31,9 +45,10 @@ async function cancel(invocation: Invocation, name: string, flags: CancelFlags):
   const id = resolveSessionId(ao.deps, name);
   invocation.progress.step(`stopping the turn of ${id}`);
   const result = await cancelTurn(ao.deps, id, { ...turn, reason: flags.reason });
-  await invocation.print(result, () => [lineOf(id, result)]);
+  await invocation.print(result, () => [lineOf(requireSession(ao.deps, id), result)]);
   if (result.state !== "cancel_requested") return 0;
-  invocation.note("the agent did not confirm it yet; ao reconcile tries again, within ten minutes");
+  const why = whyNotSettled(ao.deps, result);
+  invocation.note(`the agent did not confirm it yet${why}; ao reconcile tries again, within ten minutes`);
   return 1;
 }
 

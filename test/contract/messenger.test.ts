@@ -40,7 +40,8 @@ function submissions(agent: StubAgent | undefined): readonly string[] {
 function tmuxWorld(): MessengerWorld {
   const server = tmuxServer();
   const processes = systemProcessTable();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
+  const stateDir = tempDir("ao-state");
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir, processes });
   const stubs = new Map<string, StubAgent>();
   const heard = ({ sessionId }: { readonly sessionId: string }) => submissions(stubs.get(sessionId));
   const act: Record<Listener, (target: MessageTarget) => Promise<void>> = {
@@ -49,7 +50,7 @@ function tmuxWorld(): MessengerWorld {
     gone: (target) => runtime.destroy(target),
   };
   return {
-    messenger: tmuxMessenger({ processes }),
+    messenger: tmuxMessenger({ processes, stateDir }),
     async agent(listener, { bracketedPaste = false } = {}) {
       const stub = rawAgent({ bracketed: bracketedPaste });
       const spec = aRuntimeSpec({ argv: stub.argv });

@@ -89,9 +89,9 @@ export function killSessionArgs(pane: PaneRef): string[] {
   return ["if-shell", "-F", "-t", pane.paneId, isStillIt(pane), `kill-session -t ${pane.sessionId}`];
 }
 
-/** The folder in which a session was begun. */
-export function sessionPathArgs(paneId: string): string[] {
-  return ["display-message", "-p", "-t", paneId, "#{session_path}"];
+/** Every session of the server with the folder in which it was begun, a line each. */
+export function sessionPathsArgs(): string[] {
+  return ["list-sessions", "-F", "#{session_id} #{session_path}"];
 }
 
 /** The screen and `lines` lines of history above it, wrapped lines joined. */

@@ -2,18 +2,19 @@ import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { captureArgs } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
 import { ENDING_LINE } from "./config.ts";
+import type { OwnedDeps } from "./foreign.ts";
 import { locate } from "./locate.ts";
 import type { PaneRow } from "./pane-list.ts";
-import { notRunning, unavailable } from "./unavailable.ts";
+import { notRunning, unavailable, unreachable } from "./unavailable.ts";
 
 /** Reads the screen as `Runtime.capture` says; also that of an agent that has exited. */
 export async function captureRuntime(
-  deps: TmuxDeps,
+  deps: OwnedDeps,
   target: RuntimeTarget,
   lines: number,
 ): Promise<readonly string[]> {
   const { location } = await locate(deps, target);
-  if (location.kind === "unknown") throw unavailable(location.cause);
+  if (location.kind === "unknown") throw unreachable(location);
   if (location.kind !== "found") throw notRunning(target.sessionId);
   const { paneId, dead } = location.pane;
   const captured = await captureLines(deps, target.handle.socketPath, { paneId, dead, lines });

@@ -8,12 +8,12 @@ import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { killSessionArgs } from "./args.ts";
 import { askServer, type ServerAnswer, type TmuxDeps } from "./ask-server.ts";
 import { endProcesses, type LaunchMarks, markersOf } from "./end-processes.ts";
+import type { OwnedDeps } from "./foreign.ts";
 import { describeLeft, type Leftover } from "./leftover.ts";
 import { locateReopened } from "./locate.ts";
 import type { PaneRow } from "./pane-list.ts";
-import { type OwnedDeps, refuseForeign } from "./refuse-foreign.ts";
 import { deafCause } from "./reopen.ts";
-import { unavailable } from "./unavailable.ts";
+import { unreachable } from "./unavailable.ts";
 
 const GONE_WITHIN_MS = 1000;
 const POLL_MS = 10;
@@ -21,12 +21,11 @@ const POLL_MS = 10;
 /**
  * Ends a runtime as `Runtime.destroy` says: all of its tmux session, also when only a person's panes are left.
  *
- * @throws AoError as `refuseForeign`.
+ * @throws AoError runtime_unavailable also of one that is another data directory's; nothing was changed.
  */
 export async function destroyRuntime(deps: OwnedDeps, target: RuntimeTarget): Promise<void> {
   const { location } = await locateReopened(deps, target);
-  if (location.kind === "unknown") throw unavailable(location.cause);
-  if (location.kind !== "gone") await refuseForeign(deps, target, location.pane);
+  if (location.kind === "unknown") throw unreachable(location);
   const left = await tearDown(deps, {
     socketPath: target.handle.socketPath,
     sessionId: target.sessionId,

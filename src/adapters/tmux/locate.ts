@@ -2,19 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import type { ProcessFact } from "../../domain/facts.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
-import { askServer, type ServerAnswer, type TmuxDeps } from "./ask-server.ts";
+import { askServer, type ServerAnswer } from "./ask-server.ts";
+import { foreignness, type OwnedDeps } from "./foreign.ts";
 import type { PaneRow } from "./pane-list.ts";
 import { deafCause, ENDING_MS, reopen } from "./reopen.ts";
 
 /**
  * Where a runtime is. `closed`: the agent's own pane is not in its session any more, which has others, those
- * of a person; `pane` is one of them. `unknown` says nothing about it.
+ * of a person; `pane` is one of them. `unknown` says nothing about it; so is one of another data directory.
  */
 export type Location =
   | { readonly kind: "found"; readonly pane: PaneRow; readonly serverVersion: string }
   | { readonly kind: "closed"; readonly pane: PaneRow }
   | { readonly kind: "gone" }
-  | { readonly kind: "unknown"; readonly cause: string };
+  | Unreachable;
+
+export interface Unreachable {
+  readonly kind: "unknown";
+  readonly cause: string;
+  /** It was seen, and is not this data directory's. */
+  readonly isForeign?: true;
+}
 
 export interface Sighting {
   readonly location: Location;
@@ -70,7 +78,7 @@ function whereUnlisted({ handle }: RuntimeTarget, answer: ServerAnswer, server: 
  * Changes nothing: one whose server lives but lost its socket is unknown. Never rejects.
  */
 export async function locateAll(
-  deps: TmuxDeps,
+  deps: OwnedDeps,
   targets: readonly RuntimeTarget[],
 ): Promise<readonly Sighting[]> {
   const first = await lookOnce(deps, targets);
@@ -80,13 +88,13 @@ export async function locateAll(
 }
 
 /** Looks for one target; as `locateAll`. */
-export async function locate(deps: TmuxDeps, target: RuntimeTarget): Promise<Sighting> {
+export async function locate(deps: OwnedDeps, target: RuntimeTarget): Promise<Sighting> {
   const [sighting] = await locateAll(deps, [target]);
   return sighting ?? { location: { kind: "gone" }, process: { kind: "indeterminate" } };
 }
 
 /** As `locate`, but a server that lives and lost its socket is told to open it again. For those who change. */
-export async function locateReopened(deps: TmuxDeps, target: RuntimeTarget): Promise<Sighting> {
+export async function locateReopened(deps: OwnedDeps, target: RuntimeTarget): Promise<Sighting> {
   const { socketPath, server } = target.handle;
   const [looked] = await lookOnce(deps, [target]);
   if (looked !== undefined && !isDeaf(looked)) return looked.sighting;
@@ -110,21 +118,33 @@ function isDeaf({ answer, serverFact }: Looked): boolean {
   return answer.kind === "no_server" && serverFact.kind === "alive";
 }
 
-async function lookOnce(deps: TmuxDeps, targets: readonly RuntimeTarget[]): Promise<readonly Looked[]> {
+async function lookOnce(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Promise<readonly Looked[]> {
   const socketPaths = [...new Set(targets.map(({ handle }) => handle.socketPath))];
   const [answers, facts] = await Promise.all([
     Promise.all(socketPaths.map((path) => askServer(deps.run, path))),
     deps.processes.look(targets.flatMap(({ handle, process }) => [handle.server, process ?? handle.server])),
   ]);
-  return targets.map((target, index) => {
+  const whyForeign = foreignness(deps);
+  const looked = targets.map(async (target, index): Promise<Looked> => {
     const answer = answers[socketPaths.indexOf(target.handle.socketPath)] ?? {
       kind: "failed",
       cause: "not asked",
     };
     const serverFact = facts[2 * index] ?? { kind: "indeterminate" };
     const processFact = facts[2 * index + 1] ?? { kind: "indeterminate" };
-    const location = decideLocation(target, answer, serverFact);
+    const location = await ownLocation(whyForeign, target, decideLocation(target, answer, serverFact));
     const process = target.process === null ? unrecorded(serverFact) : processFact;
     return { serverFact, answer, sighting: { location, process } };
   });
+  return Promise.all(looked);
+}
+
+async function ownLocation(
+  whyForeign: ReturnType<typeof foreignness>,
+  target: RuntimeTarget,
+  location: Location,
+): Promise<Location> {
+  if (location.kind !== "found" && location.kind !== "closed") return location;
+  const cause = await whyForeign(target, location.pane);
+  return cause === null ? location : { kind: "unknown", cause, isForeign: true };
 }

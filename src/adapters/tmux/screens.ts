@@ -4,11 +4,12 @@ import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { screensArgs } from "./args.ts";
 import type { TmuxDeps } from "./ask-server.ts";
 import { lastLines } from "./capture.ts";
+import type { OwnedDeps } from "./foreign.ts";
 import { locateAll } from "./locate.ts";
 
 /** Reads the screens of live agents as `Runtime.screens` says. */
 export async function readScreens(
-  deps: TmuxDeps,
+  deps: OwnedDeps,
   targets: readonly RuntimeTarget[],
 ): Promise<ReadonlyMap<SessionId, readonly string[]>> {
   if (targets.length === 0) return new Map();

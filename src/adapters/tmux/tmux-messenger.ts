@@ -6,14 +6,17 @@ import type { MessageTarget, Messenger, Typed } from "../../ports/messenger.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import { pressCommand, TYPED } from "./args.ts";
-import type { TmuxDeps } from "./ask-server.ts";
+import type { OwnedDeps } from "./foreign.ts";
 import { locate, locateReopened, type Sighting } from "./locate.ts";
 import { pasteFlags, splitAtPasteEnd, typingCall } from "./paste.ts";
 import { type TmuxAnswer, type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
-import { notRunning, unavailable } from "./unavailable.ts";
+import { ownerMark } from "./server-record.ts";
+import { notRunning, unavailable, unreachable } from "./unavailable.ts";
 
 export interface TmuxMessengerOptions extends TmuxProgram {
   readonly processes: ProcessTable;
+  /** As that of the runtime: it stands for the data directory. */
+  readonly stateDir: string;
 }
 
 /** Each piece costs the server more than the one before; a thousand took it 0.1 s (tmux 3.3a). */
@@ -24,20 +27,21 @@ const MAX_PIECES = 1000;
  * ends it. Needs no lock: the server does all of one message at once (see `typingCall`).
  */
 export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
-  const deps: TmuxDeps = { run: tmuxRunner(options), processes: options.processes };
+  const { processes, stateDir } = options;
+  const deps: OwnedDeps = { run: tmuxRunner(options), processes, owner: ownerMark(stateDir), stateDir };
   return {
     send: (target, text) => type(deps, target, text.replace(/[\r\n]+$/, "")),
     press: (target, keys) => press(deps, target, keys),
   };
 }
 
-async function press(deps: TmuxDeps, target: RuntimeTarget, keys: readonly string[]): Promise<Typed> {
+async function press(deps: OwnedDeps, target: RuntimeTarget, keys: readonly string[]): Promise<Typed> {
   const { pane } = openPane(target.sessionId, await locateReopened(deps, target));
   const answer = await deps.run(target.handle.socketPath, pressCommand(pane, keys));
   return typedBy(deps, target, answer);
 }
 
-async function type(deps: TmuxDeps, target: MessageTarget, message: string): Promise<Typed> {
+async function type(deps: OwnedDeps, target: MessageTarget, message: string): Promise<Typed> {
   const { pane, serverVersion } = openPane(target.sessionId, await locateReopened(deps, target));
   if (!(pane.bracketedPaste ?? target.bracketedPaste)) refuseKeys(target.sessionId, message);
   const pieces = splitAtPasteEnd(message);
@@ -58,7 +62,7 @@ async function type(deps: TmuxDeps, target: MessageTarget, message: string): Pro
   return typedBy(deps, target, answer);
 }
 
-async function typedBy(deps: TmuxDeps, target: RuntimeTarget, answer: TmuxAnswer): Promise<Typed> {
+async function typedBy(deps: OwnedDeps, target: RuntimeTarget, answer: TmuxAnswer): Promise<Typed> {
   // Without an answer it may have been typed: to say that it was not would have it sent twice.
   if (answer.kind === "failed") return { kind: "unknown", cause: answer.cause };
   if (answer.kind === "missing") throw unavailable(answer.cause);
@@ -75,7 +79,7 @@ function refused(sessionId: SessionId, why: string): AoError {
 }
 
 function openPane(sessionId: SessionId, { location, process }: Sighting) {
-  if (location.kind === "unknown") throw unavailable(location.cause);
+  if (location.kind === "unknown") throw unreachable(location);
   const isOpen = location.kind === "found" && !location.pane.dead && process.kind !== "dead";
   if (!isOpen) throw notRunning(sessionId);
   if (location.pane.inputOff) throw refused(sessionId, "its terminal takes no input (tmux select-pane -d)");

@@ -6,12 +6,12 @@ import type { Locks } from "../../ports/locks.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { Runtime, RuntimeTarget } from "../../ports/runtime.ts";
 import { reapArgs } from "./args.ts";
-import type { TmuxDeps } from "./ask-server.ts";
 import { captureRuntime } from "./capture.ts";
 import { checkTmux, explainRefusal } from "./check.ts";
 import { createRuntime } from "./create.ts";
 import { destroyRuntime } from "./destroy.ts";
 import { findMarked } from "./find-marked.ts";
+import type { OwnedDeps } from "./foreign.ts";
 import { locateAll, type Sighting } from "./locate.ts";
 import { hasEnding } from "./pane-list.ts";
 import { reopenRecorded } from "./reopen.ts";
@@ -63,7 +63,7 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
 }
 
 async function lookAt(
-  deps: TmuxDeps,
+  deps: OwnedDeps,
   targets: readonly RuntimeTarget[],
 ): Promise<ReadonlyMap<SessionId, RuntimeObservation>> {
   const sightings = await locateWithEndings(deps, targets);
@@ -79,7 +79,7 @@ async function lookAt(
 
 /** As `locateAll`, but an agent that is dead has its ending told, where tmux can be brought to tell it. */
 async function locateWithEndings(
-  deps: TmuxDeps,
+  deps: OwnedDeps,
   targets: readonly RuntimeTarget[],
 ): Promise<readonly Sighting[]> {
   const sightings = await locateAll(deps, targets);

@@ -1,5 +1,6 @@
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
+import type { Unreachable } from "./locate.ts";
 import { OLDEST_TMUX } from "./version.ts";
 
 /** What to do when tmux is not there or too old. */
@@ -13,6 +14,11 @@ export function unavailable(cause: string, hint?: string): AoError {
     `tmux cannot be asked: ${cause}`,
     advice === undefined ? {} : { hint: advice },
   );
+}
+
+/** The error for a runtime of which nothing may be told or done. */
+export function unreachable({ cause, isForeign }: Unreachable): AoError {
+  return isForeign === true ? new AoError("runtime_unavailable", cause) : unavailable(cause);
 }
 
 /** The error for a runtime that is not there any more. */

@@ -31,8 +31,28 @@ describe("cancel", () => {
     const { id } = await world.spawn({ prompt: null });
     expect(await memoryCli(world, ["cancel", id])).toMatchObject({
       exitCode: 0,
-      stdout: "app-1: not_found\n",
+      stdout: "app-1: no turn goes on, there is nothing to stop\n",
     });
+  });
+
+  test("of a session that has ended says that it has, and tells scripts what it always told them", async () => {
+    const { world, id } = await aRunningSession();
+    await world.kill(id);
+    expect(await memoryCli(world, ["cancel", id])).toMatchObject({
+      exitCode: 0,
+      stdout: "app-1: no turn goes on, the session has ended\n",
+    });
+    const { stdout } = await memoryCli(world, ["cancel", id, "--json"]);
+    expect(cancelSchema.parse(JSON.parse(stdout))).toMatchObject({
+      state: "not_found",
+      intentAccepted: false,
+    });
+  });
+
+  test("of a turn that the session does not have says so", async () => {
+    const { world, id } = await aRunningSession();
+    const { stdout } = await memoryCli(world, ["cancel", id, "--turn", "another"]);
+    expect(stdout).toBe("app-1: it has no turn another\n");
   });
 
   test("that the agent did not confirm is exit 1, and says who tries again", async () => {
@@ -41,6 +61,7 @@ describe("cancel", () => {
     const { exitCode, stdout, stderr } = await memoryCli(world, ["cancel", id]);
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^app-1: \S+ cancel_requested\n$/);
+    expect(stderr).toContain("(no evidence)");
     expect(stderr).toContain("ao reconcile");
   });
 

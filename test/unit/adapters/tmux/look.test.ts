@@ -15,7 +15,8 @@ const GONE: RuntimeObservation = { runtime: { kind: "missing" }, process: { kind
 
 function open() {
   const server = tmuxServer();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
+  const stateDir = tempDir("ao-state");
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir, processes });
   const start = async (patch: Partial<RuntimeSpec> = {}): Promise<RuntimeTarget> => {
     const spec = aRuntimeSpec(patch);
     const target = { ...spec, ...(await runtime.create(spec)) };
@@ -26,7 +27,7 @@ function open() {
     });
     return target;
   };
-  return { server, runtime, start };
+  return { server, runtime, start, stateDir };
 }
 
 /** One look by an `ao` of its own, which knows no socket but the one in the handle. */
@@ -292,22 +293,23 @@ test("the ending of an agent that dies at once is told, however early in the ser
   }
 });
 
-test("thirty sessions are looked at with one call of tmux", async () => {
-  const { start } = open();
+test("thirty sessions are looked at with one call of tmux, in a data directory that was moved with two", async () => {
+  const { start, stateDir } = open();
   const targets = await Promise.all(Array.from({ length: 30 }, () => start()));
   const folder = tempDir();
   mkdirSync(folder, { recursive: true });
   const calls = join(folder, "calls");
   writeFileSync(calls, "");
   const tmuxPath = fakeTmux(`echo >> '${calls}'; exec "$real" "$@"`);
-  const seen = await tmuxRuntime({
-    socketPath: "/nonexistent/tmux",
-    stateDir: tempDir("ao-state"),
-    processes,
-    tmuxPath,
-  }).look(targets);
-  expect([...seen.values()].map(({ runtime }) => runtime.kind)).toEqual(targets.map(() => "alive"));
-  expect(readFileSync(calls, "utf8")).toBe("\n");
+  for (const [place, lines] of [
+    [stateDir, "\n"],
+    [tempDir("ao-moved"), "\n\n\n"],
+  ] as const) {
+    const runtime = tmuxRuntime({ socketPath: "/nonexistent/tmux", stateDir: place, processes, tmuxPath });
+    const seen = await runtime.look(targets);
+    expect([...seen.values()].map(({ runtime: { kind } }) => kind)).toEqual(targets.map(() => "alive"));
+    expect(readFileSync(calls, "utf8")).toBe(lines);
+  }
 });
 
 function oneOf<Item>([item]: readonly Item[]): Item {

@@ -17,8 +17,9 @@ const END = "\x1b[201~";
 
 function open(program: TmuxProgram = {}) {
   const server = tmuxServer();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
-  const messenger = tmuxMessenger({ processes, ...program });
+  const stateDir = tempDir("ao-state");
+  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir, processes });
+  const messenger = tmuxMessenger({ processes, stateDir, ...program });
   const start = async (agent: StubAgent): Promise<MessageTarget> => {
     const spec = aRuntimeSpec({ argv: agent.argv });
     const started = await runtime.create(spec);
