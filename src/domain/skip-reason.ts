@@ -1,6 +1,7 @@
 import type { FindingKind, SkipReason, WorkspaceFinding } from "./workspace-finding.ts";
 
 const REASON_OF: Readonly<Record<FindingKind, SkipReason>> = {
+  missing: "no_workspace",
   unreadable: "unknown",
   in_use: "in_use",
   locked: "locked",
@@ -14,11 +15,12 @@ const REASON_OF: Readonly<Record<FindingKind, SkipReason>> = {
   unreachable_commits: "unmerged_commits",
 };
 
-/** What cannot be judged, then what is in use or under way, then work by how easily it is lost. */
+/** What cannot be judged, then what is in use, not there or under way, then work by how easily it is lost. */
 const MOST_TELLING_FIRST: readonly SkipReason[] = [
   "unknown",
   "in_use",
   "locked",
+  "no_workspace",
   "operation_in_progress",
   "dirty",
   "untracked",

@@ -1,5 +1,6 @@
 /** Things in a worktree that git could not give back after its removal. */
 export const FINDING_KINDS = [
+  "missing",
   "changed",
   "staged",
   "untracked",

@@ -21,7 +21,7 @@ import { requireOperation } from "./operations/write-operation.ts";
 import { type Freeing, keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
-import { adviceOn, describeRefusal, findingsIn, isRefusal } from "./workspace-refusal.ts";
+import { adviceOn, describeRefusal, findingsIn, isMissing, isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
   readonly id: SessionId;
@@ -189,7 +189,8 @@ function refusedError(refusal: AoError, result: KillResult): AoError {
   const findings = findingsIn(refusal);
   const mayBeKept = findings.length > 0 && isKeepable(findings);
   const aside = mayBeKept ? `; or keep all of it aside: ao kill ${id} --salvage` : "";
-  return new AoError(refusal.code, `session ${id} was terminated, its worktree stays: ${why}`, {
+  const what = isMissing(refusal) ? "its worktree was not freed" : "its worktree stays";
+  return new AoError(refusal.code, `session ${id} was terminated, ${what}: ${why}`, {
     hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ao kill ${id}${aside}`,
     details: { ...refusal.details, ...result, findings },
     cause: refusal,

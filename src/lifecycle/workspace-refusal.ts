@@ -27,6 +27,7 @@ const COMMIT = "commit and push what counts";
 
 /** What to do about each kind of finding, so that a worktree may go. */
 const ADVICE: Readonly<Record<FindingKind, string>> = {
+  missing: "find out where it is",
   changed: COMMIT,
   staged: COMMIT,
   untracked: COMMIT,
@@ -40,8 +41,27 @@ const ADVICE: Readonly<Record<FindingKind, string>> = {
   unreadable: "make readable what could not be read",
 };
 
+/** Whether somebody took the worktree from its place. */
+export function isMissing(refusal: AoError): boolean {
+  return findingsIn(refusal).some(({ kind }) => kind === "missing");
+}
+
+/** Nobody but its user knows whether it was moved or deleted. */
+function adviceOnMissing(refusal: AoError, path: string): string {
+  const repository = shellQuoted(String(refusal.details["repositoryPath"] ?? "."));
+  const known = findingsIn(refusal).filter(({ kind }) => kind !== "missing");
+  const rest = known.length === 0 ? "" : `, which also drops ${describeFindings(known)}`;
+  return (
+    `if it was moved: move it back to ${path}, or tell git: git -C ${repository} worktree repair <where it is now>; ` +
+    `if it was deleted: git -C ${repository} worktree prune${rest}`
+  );
+}
+
 /** What to do in a worktree that was refused, in words for a person: one clause for each kind of finding. */
 export function adviceOn(refusal: AoError, workspacePath: string): string {
+  const movedTo = refusal.details["movedTo"];
+  if (movedTo !== undefined && refusal.hint !== null) return refusal.hint;
+  if (isMissing(refusal)) return adviceOnMissing(refusal, workspacePath);
   if (isAoError(refusal, "workspace_unsafe_path")) {
     return `look at what is there and move it away: ls -la ${shellQuoted(workspacePath)}`;
   }

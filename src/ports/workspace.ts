@@ -173,8 +173,9 @@ export interface Workspace {
   planRestore(spec: WorkspaceSpec): Promise<WorkspacePlan | null>;
 
   /**
-   * Everything that removing it would lose; empty when it may be freed. A workspace that is gone holds
-   * nothing. What cannot be read is a finding, never an empty answer. Changes nothing.
+   * Everything that removing it would lose; empty when it may be freed. A workspace that was freed holds
+   * nothing; one that somebody else took from its place is `missing`, for it may have been moved. What cannot
+   * be read is a finding, never an empty answer. Changes nothing.
    *
    * `seen` is what `users` saw; without it the processes are looked at once more.
    *
@@ -199,9 +200,9 @@ export interface Workspace {
   users(): Promise<readonly ProcessUse[]>;
 
   /**
-   * Frees it when nothing would be lost; branches stay. Idempotent, and goes on where one that was broken
-   * off at any point has stopped. `onBranch` is told which branch is checked out in it, before the first step
-   * that could not be gone back on: whoever puts that on record has it whatever happens next. It is not called
+   * Frees it when nothing would be lost; branches stay. Takes the same time however much is in it: its files wait
+   * for `sweepTrash`. Idempotent, and goes on where one that was broken off at any point has stopped. `onBranch`
+   * is told which branch is checked out in it, before the first step that could not be gone back on: whoever puts that on record has it whatever happens next. It is not called
    * when no branch is checked out, also when one holds that commit, nor when it is gone; what it throws ends
    * the call, with nothing changed. `isKept` is asked when it holds work that a salvage can hold, in the last
    * moment; what it throws leaves the workspace where it was.

@@ -160,12 +160,25 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
     });
 
     describe("inspect", () => {
-      test("finds nothing in a new workspace, nor in one that is gone", async () => {
-        const { workspace, spec, vanish } = open();
+      test("finds nothing in a new workspace, nor in one that was freed", async () => {
+        const { workspace, spec } = open();
         await make(workspace, spec());
         expect(await workspace.inspect(spec())).toEqual([]);
-        vanish(spec().path);
+        await workspace.destroy(spec());
         expect(await workspace.inspect(spec())).toEqual([]);
+      });
+
+      test("misses one that somebody took from its place, which is never freed", async () => {
+        const { workspace, spec, vanish } = open();
+        await make(workspace, spec());
+        vanish(spec().path);
+        const missing = [expect.objectContaining({ kind: "missing", items: [spec().path] })];
+        expect(await workspace.inspect(spec())).toEqual(missing);
+        const { details } = await expectCode(
+          workspace.destroy(spec(), undefined, async () => true),
+          "workspace_dirty",
+        );
+        expect(details["findings"]).toEqual(missing);
       });
 
       test("finds what would be lost, and changes nothing", async () => {

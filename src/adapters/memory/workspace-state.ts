@@ -33,6 +33,8 @@ interface Branch {
 export interface WorkspaceState {
   readonly managedRoot: string;
   readonly places: Map<string, Place>;
+  /** Those that somebody took from their place, by path. */
+  readonly missing: Set<string>;
   /** What would be lost, by path. */
   readonly kept: Map<string, readonly WorkspaceFinding[]>;
   /** By repository. */
@@ -110,6 +112,7 @@ export function settle(
   if (exists && !plan.branchExists) throw justMade(branch);
   if (!exists && plan.branchExists) throw branchGone(branch);
   if (!exists) known.set(branch, { commit: plan.baseCommit, madeBy: operationId });
+  state.missing.delete(plan.path);
   state.places.set(plan.path, { sessionId, projectId, repositoryPath, branch, operationId, halfMade });
   state.made.set(plan.path, (state.made.get(plan.path) ?? 0) + 1);
 }
@@ -141,9 +144,13 @@ export function branchesKept(
 /** @throws AoError workspace_unsafe_path */
 export function findings(state: WorkspaceState, ref: WorkspaceRef): readonly WorkspaceFinding[] {
   const there = state.places.get(ref.path);
-  if (there === undefined) return [];
+  if (there === undefined) return state.missing.has(ref.path) ? [missingAt(ref.path)] : [];
   refuseStranger(there, ref);
   return state.kept.get(ref.path) ?? [];
+}
+
+function missingAt(path: string): WorkspaceFinding {
+  return { kind: "missing", detail: "its folder is not there", items: [path], count: 1 };
 }
 
 /** @throws AoError workspace_dirty, workspace_unsafe_path */

@@ -44,7 +44,7 @@ export interface MemoryWorkspace extends Workspace {
   exists(path: string): boolean;
   /** How many workspaces were made at `path` so far. */
   made(path: string): number;
-  /** Removes the workspace at `path` as a person with `rm -rf` would. */
+  /** Takes the workspace at `path` away as a person with `mv` or `rm -rf` would. */
   vanish(path: string): void;
   /** Switches the workspace at `path` to another branch, made when there is none; `null` detaches it. */
   switchTo(path: string, branch: string | null): void;
@@ -87,7 +87,15 @@ interface World {
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
   const managedRoot = options.managedRoot ?? "/";
   const state: WorkspaceState = {
-    ...{ managedRoot, places: new Map(), kept: new Map(), branches: new Map(), trash: 0, made: new Map() },
+    ...{
+      managedRoot,
+      places: new Map(),
+      missing: new Set(),
+      kept: new Map(),
+      branches: new Map(),
+      trash: 0,
+      made: new Map(),
+    },
   };
   const world: World = { log: options.log ?? [], tool: TOOL, state, failures: new Map() };
   return { ...levers(world), ...looks(world), ...changes(world) };
@@ -110,7 +118,9 @@ function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
     breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
     exists: (path) => state.places.has(path),
     made: (path) => state.made.get(path) ?? 0,
-    vanish: (path) => void state.places.delete(path),
+    vanish(path) {
+      if (state.places.delete(path)) state.missing.add(path);
+    },
     switchTo(path, branch) {
       const place = state.places.get(path);
       if (place === undefined) return;

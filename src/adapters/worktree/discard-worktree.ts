@@ -75,7 +75,7 @@ async function freeIfMade(
   record: WorktreeRecord | undefined,
 ): Promise<WorktreeRecord | undefined> {
   if (record === undefined || !(await isMade(record, plan))) return record;
-  await freeWorktree(context, ref);
+  await freeWorktree(context, ref, { deletes: true });
   return undefined;
 }
 

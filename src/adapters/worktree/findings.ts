@@ -8,6 +8,7 @@ const SHOWN = 3;
 
 /** One and many, for a person. */
 const NOUNS: Readonly<Record<FindingKind, readonly [string, string]>> = {
+  missing: ["folder that is not there", "folders that are not there"],
   changed: ["changed file", "changed files"],
   staged: ["staged change", "staged changes"],
   untracked: ["untracked file", "untracked files"],

@@ -4,15 +4,21 @@ import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isKeepable } from "../../domain/salvage.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
-import type { ProcessUse } from "../../ports/process-table.ts";
 import type { IsKept, OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
-import { inspectHeld, inspectPlace } from "./inspect-place.ts";
+import { inspectHeld } from "./inspect-place.ts";
+import { inspectWhole, mountedAt } from "./inspect-whole.ts";
 import { filesLeft } from "./leftover.ts";
-import { mountFindings, mountsBelow } from "./mounts.ts";
 import { type Context, locate, type Owned, type Place, treeOf } from "./place.ts";
-import { forgetWorktree, type Removal, removeEmptyFolders, removeWorktree } from "./remove-worktree.ts";
+import {
+  deleteFiles,
+  finishedGoing,
+  forgetWorktree,
+  type Removal,
+  removeEmptyFolders,
+  takeAway,
+} from "./remove-worktree.ts";
 import type { Git } from "./run-git.ts";
 import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
 import { hasCode } from "./system-error.ts";
@@ -24,24 +30,27 @@ const ATTEMPTS = 5;
 export interface FreeOptions {
   readonly onBranch?: OnBranch | undefined;
   readonly isKept?: IsKept | undefined;
+  /** Deletes its files, too, instead of leaving them in the trash; no when not given. */
+  readonly deletes?: boolean;
 }
 
 interface Freeing extends Context {
   readonly isKept: IsKept | undefined;
+  readonly deletes: boolean;
 }
 
 /**
- * `Workspace.destroy`: look, move aside, look again, delete. The second look sees what was written between
- * the first one and the move; then it goes back where it was. Another process at the same work is no
- * trouble: whatever vanishes under our hands is looked for anew.
+ * `Workspace.destroy`: look, move aside, look again, drop the record; the files wait in the trash. The second look
+ * sees what was written between the first one and the move; then it goes back where it was. Another process at the
+ * same work is no trouble: whatever vanishes under our hands is looked for anew.
  */
 export async function freeWorktree(
   context: Context,
   ref: WorkspaceRef,
-  { onBranch = () => undefined, isKept }: FreeOptions = {},
+  { onBranch = () => undefined, isKept, deletes = false }: FreeOptions = {},
 ): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    if (await tryToFree({ ...context, isKept }, ref, onBranch)) return;
+    if (await tryToFree({ ...context, isKept, deletes }, ref, onBranch)) return;
   }
   throw new AoError("teardown_incomplete", `${ref.path} keeps changing while it is freed`, {
     hint: "try again",
@@ -66,7 +75,14 @@ async function tryToFree(context: Freeing, ref: WorkspaceRef, onBranch: OnBranch
     return tree !== undefined && finish(context, { ref, removal, owned: place.owned, tree });
   }
   await forgetWorktree(removal);
+  if (place.kind === "gone" && place.going !== undefined) {
+    await deleteIfWanted(context, removal, await finishedGoing(place.going));
+  }
   return true;
+}
+
+async function deleteIfWanted({ deletes }: Freeing, removal: Removal, gone: string): Promise<void> {
+  if (deletes) await deleteFiles(removal, gone);
 }
 
 /** What stands is asked about once more, when it was moved aside and nobody can write to it any more. */
@@ -82,21 +98,6 @@ async function mayGo(
 
 async function isKeptWhole({ isKept }: Freeing, findings: readonly WorkspaceFinding[]): Promise<boolean> {
   return isKept !== undefined && isKeepable(findings) && (await isKept());
-}
-
-/** `Workspace.inspect` of a place. What is mounted in it would be moved and deleted with it. */
-export async function inspectWhole(
-  context: Context,
-  place: Place,
-  seen?: readonly ProcessUse[],
-): Promise<readonly WorkspaceFinding[]> {
-  const findings = await inspectPlace(context, place, seen);
-  if (place.kind === "gone") return findings;
-  return [...findings, ...(await mountedAt(context, treeOf(place)))];
-}
-
-async function mountedAt({ trash }: Context, folder: string): Promise<readonly WorkspaceFinding[]> {
-  return mountFindings(folder, await mountsBelow(folder, trash.mountTable));
 }
 
 function recordOf(place: Exclude<Place, { readonly kind: "held" }>): WorktreeRecord | undefined {
@@ -193,7 +194,11 @@ interface Finishing {
 
 async function finish(context: Freeing, { ref, removal, owned, tree }: Finishing): Promise<boolean> {
   const refusal = await refusalOf(context, { ref, owned, tree });
-  if (refusal === undefined) return removeWorktree(removal, tree);
+  if (refusal === undefined) {
+    const gone = await takeAway({ ...removal, createdAtMs: owned.marker.createdAtMs }, tree);
+    if (gone !== undefined) await deleteIfWanted(context, removal, gone);
+    return gone !== undefined;
+  }
   if (!(await moveBack(tree, removal.path))) return false;
   throw refusal;
 }
@@ -230,8 +235,14 @@ async function moveBack(tree: string, path: string): Promise<boolean> {
   }
 }
 
-function dirty({ path }: WorkspaceRef, findings: readonly WorkspaceFinding[]): AoError {
+function dirty({ path, repositoryPath }: WorkspaceRef, findings: readonly WorkspaceFinding[]): AoError {
   const why = findings.map(({ detail }) => detail).join("; ");
+  if (findings.some(({ kind }) => kind === "missing")) {
+    return new AoError("workspace_dirty", `${path} is not freed: ${why}`, {
+      hint: `if it was moved: git -C ${shellQuoted(repositoryPath)} worktree repair <where it is now>`,
+      details: { path, repositoryPath, findings },
+    });
+  }
   return new AoError("workspace_dirty", `${path} is kept, it holds ${why}`, {
     hint: `git -C ${shellQuoted(path)} status --ignored`,
     details: { path, findings },

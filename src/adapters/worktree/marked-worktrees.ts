@@ -77,12 +77,15 @@ async function judged(
  * is told where it is; what is gone meanwhile was freed by who moved it.
  */
 async function heldAt(managed: Managed, tree: string): Promise<MarkedWorkspace | undefined> {
-  const sessionId = parseSessionId(basename(tree, ".held"));
+  const isGoing = tree.endsWith(".going");
+  const sessionId = parseSessionId(basename(tree).replace(/\.held$|\.\d+\.going$/, ""));
   const projectId = sessionId && parseProjectId(sessionId.replace(/-\d+$/, ""));
   if (sessionId === undefined || projectId === undefined) return undefined;
   const ref = { projectId, sessionId, path: tree, repositoryPath: "" };
   const found = await judgedHeld(managed, ref).catch((error: unknown) => errorMessage(error));
   if (typeof found !== "string") return found;
+  // Nobody's work: the sweep takes it once git has forgotten it.
+  if (isGoing) return undefined;
   return (await entryAt(tree)) === undefined
     ? undefined
     : flawed(ref, `a removal that was broken off left it there, and ${found}`);

@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isAoError } from "../../domain/errors.ts";
+import { AoError, isAoError } from "../../domain/errors.ts";
 import type { IgnoredRule } from "../../domain/ignored-rule.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { Locks } from "../../ports/locks.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
@@ -10,7 +11,7 @@ import { type Marker, readMarker } from "./marker.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import type { Git } from "./run-git.ts";
 import { resolveInside, unsafePath } from "./safe-path.ts";
-import { findHeld, type Trash } from "./trash.ts";
+import { findGoing, findHeld, type Trash } from "./trash.ts";
 import { findRecord, listRecords, readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
 /** Whose worktree one is, as its marker says. */
@@ -31,12 +32,20 @@ export interface Context {
 
 /** Where a session's worktree is now. */
 export type Place =
-  /** Nothing is at the path; git may still remember what was. */
-  | { readonly kind: "gone"; readonly path: string; readonly record: WorktreeRecord | undefined }
+  | Gone
   | Standing
   /** An interrupted removal left it in the trash. */
   | { readonly kind: "held"; readonly path: string; readonly tree: string; readonly owned: Owned }
   | Unreadable;
+
+/** Nothing is at the path; git may still remember what was. */
+export interface Gone {
+  readonly kind: "gone";
+  readonly path: string;
+  readonly record: WorktreeRecord | undefined;
+  /** Where a removal that judged it and was broken off left it; without one, somebody else took it from its place. */
+  readonly going?: string;
+}
 
 /** It is there, or where an interrupted removal left it, but nobody can tell what is in it. */
 export interface Unreadable {
@@ -74,6 +83,14 @@ export interface Located {
  * @throws AoError workspace_unsafe_path when anything else is there.
  */
 export async function locate(context: Context, ref: WorkspaceRef, opened?: Repository): Promise<Located> {
+  const located = await locateOnce(context, ref, opened);
+  const { repository, place } = located;
+  // A removal under way moves it on while we look from one place to the next.
+  const isMissing = place.kind === "gone" && place.record !== undefined && place.going === undefined;
+  return isMissing ? locateOnce(context, ref, repository) : located;
+}
+
+async function locateOnce(context: Context, ref: WorkspaceRef, opened?: Repository): Promise<Located> {
   const path = await resolveInside(context.managedRoot, ref.path);
   const there = await lookAt(path);
   const isMissing = there === "nothing" || there === "empty folder";
@@ -146,18 +163,23 @@ async function placeOfMissing(context: Context, { ref, path, repository, record 
     if (marker?.sessionId !== ref.sessionId) return lostIn(held, path, "its mark is gone");
     return { kind: "held", path, tree: held, owned: { record, marker } };
   }
-  if (record === undefined) await refuseMoved(context, ref, repository);
-  else await refuseRenamed(ref, path, record);
+  if (record === undefined) {
+    await refuseMoved(context, ref, repository);
+    return { kind: "gone", path, record };
+  }
+  const going = marker && (await findGoing(context.trash, marker));
+  if (going !== undefined) return { kind: "gone", path, record, going };
+  await refuseRenamed(ref, path, record);
   return { kind: "gone", path, record };
 }
 
-/** A person renamed its folder, which git has not noticed. */
+/** A person renamed its folder, which git has not noticed. Where else one was moved to nobody can tell. */
 async function refuseRenamed(ref: WorkspaceRef, path: string, record: WorktreeRecord): Promise<void> {
   const folder = dirname(path);
   for (const name of await namesAt(folder)) {
     const link = await readGitLink(join(folder, name));
     const isSame = link.kind === "link" && link.gitDir === record.gitDir;
-    if (isSame) throw unsafePath(ref.path, `it was moved to ${join(folder, name)}`);
+    if (isSame) throw movedTo(ref, join(folder, name), "mv");
   }
 }
 
@@ -166,8 +188,16 @@ async function refuseMoved(context: Context, ref: WorkspaceRef, repository: Repo
   for (const record of await listRecords(repository.commonDir)) {
     const marker = await readMarker(record.gitDir);
     const isSame = marker?.sessionId === ref.sessionId && marker.managedRoot === context.managedRoot;
-    if (isSame) throw unsafePath(ref.path, `it was moved to ${record.path}`);
+    if (isSame) throw movedTo(ref, record.path, `git -C ${shellQuoted(repository.path)} worktree move`);
   }
+}
+
+/** With what moves it back. */
+function movedTo({ path }: WorkspaceRef, there: string, command: string): AoError {
+  return new AoError("workspace_unsafe_path", `${path} is not touched: it was moved to ${there}`, {
+    hint: `${command} ${shellQuoted(there)} ${shellQuoted(path)}`,
+    details: { path, movedTo: there },
+  });
 }
 
 async function placeOfThere(

@@ -10,7 +10,7 @@ import type { Repository } from "./repository.ts";
 import { inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
 import { hasCode } from "./system-error.ts";
-import { deleteDiscarded, discard, putBack, sweepAbandoned } from "./trash.ts";
+import { deleteDiscarded, discard, leaveToSweep, letGo, putBack, sweepAbandoned } from "./trash.ts";
 import { findRecord, lockReason, type WorktreeRecord } from "./worktree-records.ts";
 
 /**
@@ -42,8 +42,40 @@ export interface FolderRemoval extends Pick<Context, "trash" | "managedRoot"> {
   readonly path: string;
 }
 
+export interface Leaving extends Removal {
+  /** As the worktree's marker says. */
+  readonly createdAtMs: number;
+}
+
 /**
- * Removes a worktree whose content nobody needs: the folder at `tree` out of the way, the record, then the
+ * Takes away a worktree that was judged and may go: the folder at `tree` into the trash, then the record. When git
+ * keeps the record the folder goes to where git knows it. One that is broken off is told by where the folder lies.
+ *
+ * @returns where its files wait to be deleted; `undefined` when nothing was at `tree` any more and so nothing was done.
+ * @throws AoError git_failed when git keeps the record, git_unavailable when it could not be asked.
+ * @throws AoError teardown_incomplete when it could not be moved; `details.left` names where it is.
+ */
+export async function takeAway(leaving: Leaving, tree: string): Promise<string | undefined> {
+  const going = await movedAway(leaving, tree, () => letGo(leaving.trash, leaving, tree));
+  if (going === undefined) return undefined;
+  try {
+    await forgetWorktree(leaving);
+  } catch (error) {
+    throw await broughtBack(leaving, going, error);
+  }
+  return finishedGoing(going);
+}
+
+/** The last step of `takeAway`; another process may have done it. */
+export async function finishedGoing(going: string): Promise<string> {
+  return leaveToSweep(going).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return going;
+    throw error;
+  });
+}
+
+/**
+ * Removes a worktree that nobody has worked in: the folder at `tree` out of the way, the record, then the
  * files. When git keeps the record the folder goes to where git knows it.
  *
  * @returns false when nothing was at `tree` any more and so nothing was done.
@@ -85,7 +117,15 @@ export async function removeFolder(removal: FolderRemoval, tree: string): Promis
   if (gone !== undefined) await deleteFiles(removal, gone);
 }
 
-async function deleteFiles({ trash, path }: FolderRemoval, gone: string): Promise<void> {
+/**
+ * Deletes what was moved into the trash, and what others have left there.
+ *
+ * @throws AoError teardown_incomplete when something of it could not be deleted.
+ */
+export async function deleteFiles(
+  { trash, path }: Pick<FolderRemoval, "trash" | "path">,
+  gone: string,
+): Promise<void> {
   await sweepAbandoned(trash);
   try {
     await deleteDiscarded(trash, gone);
@@ -112,10 +152,18 @@ export async function forgetWorktree(removal: Removal): Promise<void> {
   await removeEmptyFolders(await realpathOfAny(removal.managedRoot), dirname(path));
 }
 
-/** Another process that frees the same worktree may have been first. */
-async function discardIfThere(removal: FolderRemoval, tree: string): Promise<string | undefined> {
+function discardIfThere(removal: FolderRemoval, tree: string): Promise<string | undefined> {
+  return movedAway(removal, tree, () => discard(removal.trash, removal.sessionId, tree));
+}
+
+/** `undefined` when another process that frees the same worktree was first. */
+async function movedAway(
+  removal: FolderRemoval,
+  tree: string,
+  move: () => Promise<string>,
+): Promise<string | undefined> {
   try {
-    return await discard(removal.trash, removal.sessionId, tree);
+    return await move();
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     throw new AoError(

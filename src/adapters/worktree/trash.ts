@@ -1,17 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readdir, rename } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
+import { readMarker } from "./marker.ts";
 import { mountsBelow } from "./mounts.ts";
 import { removeTree } from "./remove-tree.ts";
 import { hasCode, saysNothing } from "./system-error.ts";
+import { readGitLink } from "./worktree-records.ts";
 
 /**
  * The folders where worktrees go before they are deleted; the second serves when the first is on another
  * file system than the worktrees.
  *
  * `<session>.held` is one on its way out that is still being judged: it may hold work and has to come back
- * when it does. `<session>.<unix ms>.<random>.gone` was judged and is only waiting to be deleted.
+ * when it does. `<session>.<unix ms of its making>.going` was judged, and git may still have its record: only this
+ * tells a removal that was broken off from a folder that somebody moved away. `<session>.<unix ms>.<random>.gone` is
+ * only waiting to be deleted.
  */
 export interface Trash {
   readonly folders: readonly [string, string];
@@ -33,11 +37,11 @@ export async function findHeld(trash: Trash, sessionId: string): Promise<string 
   return undefined;
 }
 
-/** What interrupted removals left, by path. @throws AoError data_dir_unusable */
+/** What interrupted removals left that git may still know, by path. @throws AoError data_dir_unusable */
 export async function listHeld({ folders }: Trash): Promise<readonly string[]> {
   const names = folders.map(async (folder) => {
     const found = await lookInto(folder, () => readdir(folder));
-    return (found ?? []).filter((name) => name.endsWith(".held")).map((name) => join(folder, name));
+    return (found ?? []).filter((name) => /\.(held|going)$/.test(name)).map((name) => join(folder, name));
   });
   return (await Promise.all(names)).flat().sort();
 }
@@ -48,6 +52,45 @@ export async function listHeld({ folders }: Trash): Promise<readonly string[]> {
  */
 export function hold(trash: Trash, sessionId: string, path: string): Promise<string> {
   return moveInto(trash.folders, path, () => `${sessionId}.held`);
+}
+
+/** Which making of a session's worktree one is; a restore makes another. */
+export interface Making {
+  readonly sessionId: string;
+  /** As its marker says. */
+  readonly createdAtMs: number;
+}
+
+/** Moves a worktree that was judged and may go to where it waits for its record to be dropped. */
+export function letGo(trash: Trash, making: Making, path: string): Promise<string> {
+  return moveInto(trash.folders, path, () => goingName(making));
+}
+
+/** Where a removal that was broken off left a worktree that may go. @throws AoError data_dir_unusable */
+export async function findGoing(trash: Trash, making: Making): Promise<string | undefined> {
+  for (const folder of trash.folders) {
+    const path = join(folder, goingName(making));
+    if (await exists(path)) return path;
+  }
+  return undefined;
+}
+
+/** What is to be deleted of a worktree that may go and has no record any more. @throws Error ENOENT when it is gone */
+export async function leaveToSweep(tree: string): Promise<string> {
+  const [sessionId = ""] = basename(tree).split(".");
+  const gone = join(dirname(tree), goneName(sessionId, Date.now()));
+  await rename(tree, gone);
+  return gone;
+}
+
+function goingName({ sessionId, createdAtMs }: Making): string {
+  return `${sessionId}.${createdAtMs}.going`;
+}
+
+/** The making that a folder in the trash is of; `undefined` for one that was not judged. */
+function makingOf(name: string): Making | undefined {
+  const [, sessionId, createdAtMs] = /^([^.]+)\.(\d+)\.going$/.exec(name) ?? [];
+  return sessionId === undefined ? undefined : { sessionId, createdAtMs: Number(createdAtMs) };
 }
 
 /** Moves a folder that may be deleted into the trash and returns where it is now. */
@@ -95,9 +138,25 @@ export async function sweepAbandoned(trash: Trash): Promise<void> {
   await sweep(trash, (name) => Date.now() - discardedAtMs(name) > ABANDONED_AFTER_MS);
 }
 
-/** `Workspace.sweepTrash`: as `sweepAbandoned`, whatever its age. Returns how many it deleted. */
-export function sweepTrash(trash: Trash): Promise<number> {
+/**
+ * `Workspace.sweepTrash`: as `sweepAbandoned`, whatever its age, and what a removal was broken off over right after
+ * its record was dropped. Returns how many it deleted.
+ */
+export async function sweepTrash(trash: Trash): Promise<number> {
+  for (const tree of await listHeld(trash).catch((): readonly string[] => [])) {
+    if (await isForgotten(tree).catch(() => false)) await leaveToSweep(tree).catch(() => undefined);
+  }
   return sweep(trash, () => true);
+}
+
+/** Whether it was judged, and git has no record of it any more. */
+async function isForgotten(tree: string): Promise<boolean> {
+  const making = makingOf(basename(tree));
+  if (making === undefined) return false;
+  const link = await readGitLink(tree);
+  if (link.kind !== "link") return false;
+  const marker = await readMarker(link.gitDir);
+  return marker?.sessionId !== making.sessionId || marker.createdAtMs !== making.createdAtMs;
 }
 
 async function sweep(trash: Trash, isWanted: (name: string) => boolean): Promise<number> {

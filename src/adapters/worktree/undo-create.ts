@@ -14,7 +14,8 @@ export async function undoCreate(
   const { git } = context;
   const { branch, branchCreated, baseCommit } = created;
   const branches = new Set([branch]);
-  await freeWorktree(context, ref, { onBranch: (last) => void branches.add(last), isKept });
+  const onBranch = (last: string) => void branches.add(last);
+  await freeWorktree(context, ref, { onBranch, isKept, deletes: true });
   const repository = await readRepository(git, ref.repositoryPath);
   // Its branches are gone with it.
   if (repository === undefined) return [];

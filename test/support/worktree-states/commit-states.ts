@@ -118,7 +118,8 @@ const LOST_STATES: readonly WorktreeState[] = [
       leaveDetached(place);
       rmSync(place.path, { recursive: true });
     },
-    ...LOST,
+    finds: ["missing", "unreachable_commits"],
+    reason: "no_workspace",
   },
 ];
 
@@ -188,8 +189,8 @@ const UNFINISHED_STATES: readonly WorktreeState[] = [
       gitExit(place.path, "rebase", "-q", "theirs");
       rmSync(place.path, { recursive: true });
     },
-    finds: ["staged", "operation_in_progress"],
-    reason: "operation_in_progress",
+    finds: ["missing", "staged", "operation_in_progress"],
+    reason: "no_workspace",
   },
 ];
 

@@ -125,7 +125,8 @@ export const FILE_STATES: readonly WorktreeState[] = [
       git("add", "new.txt");
       rmSync(path, { recursive: true });
     },
-    ...STAGED,
+    finds: ["missing", "staged"],
+    reason: "no_workspace",
   },
 ];
 

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, utimesSync } from "node:fs";
+import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { gitIn } from "../git-repository.ts";
 import { withRemote } from "./commit-states.ts";
@@ -140,11 +140,6 @@ export const FREE_STATES: readonly WorktreeState[] = [
     name: "its submodule is as it was recorded",
     project: "submodule",
     arrange: ({ git }) => void git("submodule", "update", "-q", "--init"),
-    ...FREE,
-  },
-  {
-    name: "its folder was deleted by hand",
-    arrange: ({ path }) => rmSync(path, { recursive: true }),
     ...FREE,
   },
 ];

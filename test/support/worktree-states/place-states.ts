@@ -16,6 +16,7 @@ import { type StatePlace, startSleep, type WorktreeState } from "./state.ts";
 
 const IN_USE = { finds: ["in_use"], reason: "in_use" } as const;
 const UNREADABLE = { finds: ["unreadable"], reason: "unknown" } as const;
+const MISSING = { finds: ["missing"], reason: "no_workspace" } as const;
 const NOT_OURS = { finds: [], reason: "unsafe_path" } as const;
 
 const gitDirOf = ({ git }: StatePlace): string => git("rev-parse", "--absolute-git-dir");
@@ -34,8 +35,18 @@ export const PLACE_STATES: readonly WorktreeState[] = [
       git("worktree", "lock", path);
       rmSync(path, { recursive: true });
     },
-    finds: ["locked"],
+    finds: ["missing", "locked"],
     reason: "locked",
+  },
+  {
+    name: "its folder was deleted by hand",
+    arrange: ({ path }) => rmSync(path, { recursive: true }),
+    ...MISSING,
+  },
+  {
+    name: "its folder was moved away by hand",
+    arrange: ({ path }) => renameSync(path, join(tempDir("ao-moved"), "moved")),
+    ...MISSING,
   },
   {
     name: "a process works in it",

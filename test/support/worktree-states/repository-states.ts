@@ -93,10 +93,12 @@ export const REPOSITORY_STATES: readonly WorktreeState[] = [
   },
   {
     name: "its folder was deleted by hand, and its submodule had commits of its own",
+    project: "submodule",
     arrange: (place) => {
       libraryOf(place).commit("new.txt", "x");
       rmSync(place.path, { recursive: true });
     },
-    ...SUBMODULE,
+    finds: ["missing", "submodule"],
+    reason: "no_workspace",
   },
 ];

@@ -18,6 +18,7 @@ const ORDER: readonly (readonly [FindingKind, SkipReason])[] = [
   ["unreadable", "unknown"],
   ["in_use", "in_use"],
   ["locked", "locked"],
+  ["missing", "no_workspace"],
   ["operation_in_progress", "operation_in_progress"],
   ["changed", "dirty"],
   ["staged", "dirty"],

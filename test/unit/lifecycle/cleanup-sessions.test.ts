@@ -146,6 +146,7 @@ describe("a session is skipped as", () => {
     ["operation_in_progress", "another process works on it", holdUp],
     ["too_recent", "it ended a moment ago", () => ({ olderThanMs: 1000 })],
     ["no_workspace", "none is recorded", (world) => record(world, { workspacePath: "" })],
+    ["no_workspace", "somebody moved it away", takeAway],
     ["shared", "a live session works there", shareWithLive],
     ["unsafe_path", "the path is not its own", shareWithDead],
     ...FINDING_KINDS.map((kind): [string, string, (world: World) => undefined] => [
@@ -162,7 +163,7 @@ describe("a session is skipped as", () => {
     expect(world.deps.store.list()).toEqual(rows);
     expect(dry.skipped).toContainEqual(expect.objectContaining({ id: "app-1", reason }));
     expect(await cleanup(world, options)).toEqual({ ...dry, dryRun: false });
-    expect(world.workspace.exists(pathOf("app-1"))).toBe(true);
+    expect(world.row(sessionId("app-1")).metadata.workspaceFreedAtMs).toBeNull();
     expect(world.runtime.destroyed).toHaveLength(1);
   });
 
@@ -288,6 +289,10 @@ function look({ runtime }: World, observation: RuntimeObservation): undefined {
 function record({ deps, row }: World, metadata: { readonly workspacePath: string }): undefined {
   const stored = row(sessionId("app-1"));
   deps.store.save({ ...stored, metadata: { ...stored.metadata, ...metadata } }, stored.lifecycle.revision);
+}
+
+function takeAway({ workspace }: World): undefined {
+  workspace.vanish(pathOf("app-1"));
 }
 
 function holdUp({ deps, processes }: World): undefined {

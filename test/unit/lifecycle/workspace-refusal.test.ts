@@ -31,6 +31,21 @@ describe("the advice on a worktree that stays", () => {
     expect(advice).toBe(`look at what is there and move it away: ls -la ${PATH}`);
   });
 
+  test("that somebody took from its place is a kill's as well, which frees nothing", async () => {
+    const world = aWorld();
+    const { id } = await world.spawn();
+    world.workspace.vanish(PATH);
+    await expect(world.kill(sessionId(id))).rejects.toMatchObject({
+      code: "workspace_dirty",
+      message: "session app-1 was terminated, its worktree was not freed: its folder is not there",
+      hint: expect.stringMatching(
+        /^if it was moved: .* worktree repair .*worktree prune; then: ao kill app-1$/,
+      ),
+      details: { workspaceFreed: false, workspacePath: PATH },
+    });
+    expect(world.row(id).metadata.workspaceFreedAtMs).toBeNull();
+  });
+
   test("is the hint of the kill, with what to type afterwards", async () => {
     const world = aWorld();
     const { id } = await world.spawn();

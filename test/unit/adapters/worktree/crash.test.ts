@@ -165,7 +165,7 @@ describe("a destroy that was killed", () => {
   test.each([
     ["before it was moved aside", '*" status "*', ["standing"]],
     ["after it was moved aside", '*" --git-dir="*" status "*', ["held"]],
-    ["after it was judged, with its record left", '*" worktree remove "*', ["gone"]],
+    ["after it was judged, with its record left", '*" worktree remove "*', ["going"]],
   ])("%s is finished by the next one", async (_when, pattern, [where]) => {
     const { gitPath, arm, reached } = stoppingGit(pattern);
     const { world, workspace, wanted, startJob, trashDir } = await crashWorld({ gitPath });

@@ -27,11 +27,12 @@ function hold(path: string, trashDir: string): void {
 }
 
 describe("destroy", () => {
-  test("leaves nothing: no folder, no record, no trash, no empty parents; the branch stays", async () => {
+  test("leaves nothing once the trash is swept: no folder, no record, no empty parents; the branch stays", async () => {
     const world = worktreeWorld();
     const before = traces(world);
     await world.workspace.create(world.spec());
     await world.workspace.destroy(world.spec());
+    await world.workspace.sweepTrash();
     expect(traces(world)).toEqual({ ...before, branches: expect.stringContaining("refs/heads/feat/1") });
     expect(filesBelow(world.dataDir)).toEqual(["trash", "worktrees"]);
     expect(existsSync(join(world.repository.path, ".git", "worktrees"))).toBe(false);
@@ -51,7 +52,6 @@ describe("destroy", () => {
   });
 
   test.each<[string, (path: string, trash: string) => void, readonly string[]]>([
-    ["whose folder was deleted by hand", (path) => rmSync(path, { recursive: true }), ["feat/2"]],
     ["that an interrupted removal moved aside", hold, ["feat/2"]],
     ["on a branch without a commit", (path) => gitIn(path, "switch", "-q", "--orphan", "void"), []],
   ])("tells the branch of a worktree %s", async (_name, bringAbout, told) => {
@@ -63,27 +63,22 @@ describe("destroy", () => {
     expect(branches).toEqual(told);
   });
 
-  test("of work in a folder that was deleted by hand it keeps the record", async () => {
-    const { workspace, spec, path, repository } = await opened();
-    gitIn(path, "checkout", "-q", "--detach");
-    gitIn(path, "commit", "-qm", "loose", "--allow-empty");
-    const commit = gitIn(path, "rev-parse", "HEAD");
-    rmSync(path, { recursive: true });
-    const error = await failure(workspace.destroy(spec()), "workspace_dirty");
-    expect(error.details["findings"]).toMatchObject([{ kind: "unreachable_commits", items: [commit] }]);
-    repository.git("branch", "rescued", commit);
-    await workspace.destroy(spec());
-    expect(repository.worktrees()).toEqual([repository.path]);
-  });
-
-  test("drops the record of a folder that is gone, and no other's", async () => {
-    const { workspace, spec, path, repository } = await opened();
+  test("drops its own record, and no other's", async () => {
+    const { workspace, spec, repository } = await opened();
     const stranger = join(tempDir("ao-stranger"), "stranger");
     repository.git("worktree", "add", "-q", "-b", "stranger", stranger);
     rmSync(stranger, { recursive: true });
-    rmSync(path, { recursive: true });
     await workspace.destroy(spec());
     expect(repository.worktrees()).toEqual([repository.path, stranger]);
+  });
+
+  test("leaves the files in the trash, which a sweep deletes", async () => {
+    const { workspace, spec, path, trashDir } = await opened();
+    await workspace.destroy(spec());
+    expect(existsSync(path)).toBe(false);
+    expect(readdirSync(trashDir)).toEqual([expect.stringMatching(/^app-1\.\d+\.[0-9a-f-]+\.gone$/)]);
+    expect(await workspace.sweepTrash()).toBe(1);
+    expect(readdirSync(trashDir)).toEqual([]);
   });
 
   test("removes links, never what they lead to", async () => {
@@ -199,17 +194,8 @@ describe("an interrupted removal", () => {
     const { workspace, spec, repository, trashDir } = await interrupted(false);
     await workspace.destroy(spec());
     expect(repository.worktrees()).toEqual([repository.path]);
+    expect(await workspace.sweepTrash()).toBe(1);
     expect(filesBelow(trashDir)).toEqual([]);
-  });
-
-  test("that was already judged is swept up by the next removal", async () => {
-    const { workspace, spec, trashDir } = await opened();
-    const justNow = `app-6.${Date.now()}.x.gone`;
-    for (const name of ["app-7.1700000000000.x.gone", justNow, "app-8.held", "other"]) {
-      writeIn(join(trashDir, name), "file", "x");
-    }
-    await workspace.destroy(spec());
-    expect(readdirSync(trashDir).sort()).toEqual([justNow, "app-8.held", "other"].sort());
   });
 });
 

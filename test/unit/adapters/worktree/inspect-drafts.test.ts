@@ -31,8 +31,8 @@ describe("what only the git folder of a worktree has", () => {
   ])("keeps it: %s, also when its folder is gone", async (_what, write, item) => {
     const { workspace, spec, path, gitDir } = await opened();
     write(path, gitDir);
-    const kept = [{ kind: "operation_in_progress", items: [item] }];
-    for (const _look of ["with its folder", "without"]) {
+    const draft = { kind: "operation_in_progress", items: [item] };
+    for (const kept of [[draft], [{ kind: "missing" }, draft]]) {
       const { details } = await failure(workspace.destroy(spec()), "workspace_dirty");
       expect(details["findings"]).toEqual(kept.map((finding) => expect.objectContaining(finding)));
       rmSync(path, { recursive: true, force: true });

@@ -24,6 +24,9 @@ test("a record that another process is just dropping is no reason to refuse", as
 test("one that stays as it is keeps what it has", async () => {
   const { workspace, spec, gitDir } = await halfDropped();
   const { details } = await failure(workspace.destroy(spec()), "workspace_dirty");
-  expect(details["findings"]).toMatchObject([{ kind: "unreadable", items: ["its log of HEAD is missing"] }]);
+  expect(details["findings"]).toMatchObject([
+    { kind: "missing" },
+    { kind: "unreadable", items: ["its log of HEAD is missing"] },
+  ]);
   expect(existsSync(gitDir)).toBe(true);
 });

@@ -137,6 +137,7 @@ test("one that an interrupted removal moved aside is found where it belongs, and
   expect(found.map(({ ref }) => ref.path)).toEqual([path, second]);
   for (const { ref } of found) await workspace.destroy(ref);
   expect(await workspace.marked()).toEqual([]);
+  await workspace.sweepTrash();
   expect(filesBelow(dataDir).filter((name) => name.includes("app"))).toEqual([]);
 });
 

@@ -48,6 +48,7 @@ describe("sweepTrash", () => {
     await Promise.all(specs.map((one) => workspace.destroy(one)));
     isDone = true;
     await Promise.all(sweeping);
+    await workspace.sweepTrash();
     expect(await workspace.sweepTrash()).toBe(0);
     expect(readdirSync(trashDir)).toEqual([]);
     expect(specs.some(({ path }) => existsSync(path))).toBe(false);

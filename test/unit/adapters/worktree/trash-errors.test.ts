@@ -89,19 +89,13 @@ describe("a mounted file system", () => {
     expect(existsSync(join(path, "node_modules", "package.json"))).toBe(true);
   });
 
-  test("that came to lie in the trash is not deleted, and nobody is told to", async () => {
+  test("that came to lie in the trash is not deleted", async () => {
     const mountTable = join(tempDir("ao-mounts"), "mounts");
-    const { workspace, spec, path, trashDir } = await withGit(
-      "worktree remove",
-      (paths) =>
-        `for d in '${paths.trashDir}'/*.gone; do echo "1 1 0:1 / $d/cache rw - x x rw" >'${mountTable}'; done`,
-      mountTable,
-    );
-    const error = await failure(workspace.destroy(spec()), "teardown_incomplete");
+    const { workspace, spec, path, trashDir } = await withGit("nothing", () => ":", mountTable);
+    writeFileSync(mountTable, "");
+    await workspace.destroy(spec());
     const [gone = ""] = readdirSync(trashDir);
-    expect(error.message).toContain(`a file system is mounted at ${join(trashDir, gone, "cache")}`);
-    expect(error.message).toContain("files that nobody needs");
-    expect(`${error.hint}`).not.toContain("rm -rf");
+    writeFileSync(mountTable, mountedAt(join(trashDir, gone, "cache")));
     expect(existsSync(path)).toBe(false);
     expect(await workspace.sweepTrash()).toBe(0);
     expect(existsSync(join(trashDir, gone, "readme.md"))).toBe(true);
