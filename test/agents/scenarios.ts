@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { cancelSchema, sendSchema } from "../support/json-schemas.ts";
+import { type AgentSuite, agentWorld, watchProcesses } from "./agent-world.ts";
+import { run, slow, text } from "./model/steps.ts";
+
+/** Settled turns as `outcome` words, oldest first. */
+const outcomes = (turns: readonly { readonly outcome: string | null }[]) =>
+  turns.map(({ outcome }) => outcome).toReversed();
+
+function contentsOf(home: string, files: readonly string[]): Readonly<Record<string, string | null>> {
+  const read = (file: string) =>
+    existsSync(join(home, file)) ? readFileSync(join(home, file), "utf8") : null;
+  return Object.fromEntries(files.map((file) => [file, read(file)]));
+}
+
+/** What every agent passes, with its real program. */
+export function agentScenarios(suite: AgentSuite): void {
+  describe(`${suite.agent}, the real one`, () => {
+    test("takes its first prompt and messages, its turns are told, and nothing of it is seen outside", async () => {
+      const world = await agentWorld(suite);
+      world.model.script("first-words", run("touch made-by-the-model"), text("first-answer"));
+      world.model.script("second-words", text("second-answer"));
+      const before = contentsOf(world.ao.home, suite.settings);
+      const watch = watchProcesses();
+      const id = await world.spawn("first-words of a prompt\nwith a second line, 日本, and `$(touch never)`");
+      await world.until(id, "idle");
+      expect(outcomes(await world.turns(id))).toEqual(["completed"]);
+      expect(await world.gitStatus(id)).toBe("?? made-by-the-model");
+
+      const sent = await world.ao.json(sendSchema, ["send", id, "second-words; and more"]);
+      expect(sent).toMatchObject({ state: "delivered" });
+      await world.until(id, "idle");
+      expect(outcomes(await world.turns(id))).toEqual(["completed", "completed"]);
+      watch.stop();
+      expect(world.model.about("first-words").at(-1)?.prompts.at(-1)?.trimEnd()).toBe(
+        "first-words of a prompt\nwith a second line, 日本, and `$(touch never)`",
+      );
+      expect(world.model.about("second-words")[0]?.prompts.map((prompt) => prompt.slice(0, 12))).toEqual([
+        "first-words ",
+        "second-words",
+      ]);
+      const shown = [...watch.seen].filter(
+        (line) => /first-words|second-words/.test(line) || line.includes(suite.secret),
+      );
+      expect(shown).toEqual([]);
+      expect(contentsOf(world.ao.home, suite.settings)).toEqual(before);
+    });
+
+    test("waits for permission, takes no message meanwhile, and goes on when it was given", async () => {
+      const world = await agentWorld(suite);
+      const file = join(world.ao.root, "allowed");
+      world.model.script("ask-me", suite.asking(file), text("went on"));
+      const id = await world.spawn("ask-me");
+      await world.until(id, "needs_input");
+      await world.eventually("its prompt shows", async () => suite.askingScreen.test(await world.screen(id)));
+      const { exitCode, stdout } = await world.ao.run([
+        "send",
+        id,
+        "no, stop that please",
+        "--timeout",
+        "1",
+        "--json",
+      ]);
+      expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { state: "queued" }]);
+      expect(existsSync(file)).toBe(false);
+      world.press(id, ...suite.approve);
+      await world.eventually("the tool ran", () => existsSync(file));
+      await world.until(id, "idle");
+      expect(outcomes(await world.turns(id))).toEqual(["completed"]);
+    });
+
+    test("stops its turn when it is told to, and takes the next message", async () => {
+      const world = await agentWorld(suite);
+      world.model.script("long-talk", slow());
+      const id = await world.spawn("long-talk");
+      await world.eventually("it talks", async () => (await world.screen(id)).includes("word3"));
+      const canceled = await world.ao.json(cancelSchema, ["cancel", id]);
+      expect(canceled).toMatchObject({ outcome: "canceled" });
+      expect((await world.row(id)).status).toBe("idle");
+      expect(await world.ao.json(sendSchema, ["send", id, "next-words"])).toMatchObject({
+        state: "delivered",
+      });
+      await world.until(id, "idle");
+      expect(outcomes(await world.turns(id))).toEqual(["canceled", "completed"]);
+    });
+
+    test("is killed with the tools that it runs, and comes back with its own conversation", async () => {
+      const world = await agentWorld(suite);
+      const marker = join(world.ao.root, "tool-pid");
+      world.model.script("first-words", text("first-answer"));
+      world.model.script("run-long", run(`echo $$ > ${marker}; sleep 300 & sleep 300`));
+      const id = await world.spawn("first-words", "--permissions", "accept-edits");
+      const other = await world.spawn("other-words");
+      await world.until(id, "idle");
+      await world.until(other, "idle");
+      await world.ao.json(sendSchema, ["send", id, "run-long"]);
+      const allowed = async () => {
+        if (existsSync(marker) && readFileSync(marker, "utf8").trim() !== "") return true;
+        if ((await world.row(id)).status === "needs_input") world.press(id, ...suite.approve);
+        return false;
+      };
+      await world.eventually("its tool runs", allowed);
+      const pid = Number(readFileSync(marker, "utf8"));
+      expect(existsSync(`/proc/${pid}`)).toBe(true);
+      expect((await world.ao.run(["kill", id])).exitCode).toBe(0);
+      await world.eventually("its tool is gone", () => !existsSync(`/proc/${pid}`));
+
+      expect((await world.ao.run(["restore", id])).exitCode).toBe(0);
+      await world.ao.json(sendSchema, ["send", id, "after-words"]);
+      const [request] = world.model.about("after-words");
+      expect(request?.prompts.some((prompt) => prompt.includes("first-words"))).toBe(true);
+      expect(request?.prompts.some((prompt) => prompt.includes("other-words"))).toBe(false);
+      await world.until(id, "idle");
+    });
+  });
+}
