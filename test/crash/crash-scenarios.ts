@@ -6,7 +6,8 @@ import { type Ao, aoSandbox, FAULTY_AO, git, type Result } from "../support/ao.t
 import type { Everything } from "../support/crash-traces.ts";
 import { cleanupSchema, sessionSchema } from "../support/json-schemas.ts";
 
-export const SHELL = ["--agent", "shell", "--", "sleep", "600"];
+/** An agent that outlives the longest sweep. */
+export const SHELL = ["--agent", "shell", "--", "sleep", "14400"];
 /** The only commit of a branch that a person made. */
 const KEPT = "somebody's own";
 const WORK = "nobody else has this\n";
