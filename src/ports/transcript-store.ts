@@ -54,6 +54,15 @@ export interface TranscriptReader extends Omit<LoadedTranscript, "kind" | "messa
   messages(first: number): AsyncIterable<NumberedMessage>;
 }
 
+/** The last messages of a transcript. */
+export interface TranscriptEnd {
+  readonly kind: "end";
+  readonly head: TranscriptHead;
+  readonly messages: readonly TranscriptMessage[];
+  /** They are all there are, and none is missing. */
+  readonly isWhole: boolean;
+}
+
 /** A file beside the log that could not be brought up to date. The next save tries again. */
 export interface SidecarWarning {
   readonly file: "checkpoint" | "ledger" | "index";
@@ -209,6 +218,8 @@ export interface TranscriptStore {
     ref: TranscriptRef,
     work: (reader: TranscriptReader) => Promise<Result>,
   ): Promise<{ readonly kind: "read"; readonly result: Result } | Missing | Refused>;
+  /** The last `limit` messages. While the index is current no more is read than their records. Pure like `load`. */
+  end(ref: TranscriptRef, limit: number): Promise<TranscriptEnd | Missing | Refused>;
   /** What is on disk, without its messages. Fast while the index is current. */
   summary(ref: TranscriptRef): Promise<TranscriptSummary | Missing | Refused>;
   /** The first save, or any: the same as `saveSnapshot`. */

@@ -1,4 +1,5 @@
-const LINE_FEED = 0x0a;
+/** It alone ends a line. */
+export const LINE_FEED = 0x0a;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -101,7 +101,8 @@ function openByReplay(replay: LogReplay<LinePlace>): OpenLog {
   };
 }
 
-async function openByIndex(
+/** The end of a log as its index has it, once its last record was found to be the one that the index names. */
+export async function openByIndex(
   { sha256 }: TranscriptContext,
   file: OpenFile,
   index: EventIndex,

@@ -1,5 +1,5 @@
 import type { OpenFile, TranscriptFiles } from "../../ports/transcript-files.ts";
-import { concat, decodeAnything, lineEnd } from "./bytes.ts";
+import { concat, decodeAnything, LINE_FEED, lineEnd } from "./bytes.ts";
 
 /** Bytes that are read at once. */
 const CHUNK_BYTES = 256 * 1024;
@@ -62,6 +62,33 @@ export async function readRange(file: OpenFile, from: number, to: number): Promi
   const parts: Uint8Array[] = [];
   for await (const chunk of readChunks(file, from, to)) parts.push(chunk);
   return concat(parts);
+}
+
+/**
+ * The lines before a byte that follows a line feed, the last one first, without their line feeds. Ends early before a
+ * line that is longer than what is read.
+ */
+export async function* linesBefore(
+  file: OpenFile,
+  end: number,
+  maxLineBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array();
+  for (let at = end; at > 0 && rest.length <= maxLineBytes; ) {
+    const from = Math.max(0, at - CHUNK_BYTES);
+    rest = concat([await readRange(file, from, at), rest]);
+    at = from;
+    for (let start = lineStart(rest); start > 0; start = lineStart(rest)) {
+      yield rest.subarray(start, -1);
+      rest = rest.subarray(0, start);
+    }
+    if (at === 0) yield rest.subarray(0, -1);
+  }
+}
+
+/** Where the last line of bytes that end with a line feed begins; 0 also when that is not among them. */
+function lineStart(bytes: Uint8Array): number {
+  return bytes.length < 2 ? 0 : bytes.lastIndexOf(LINE_FEED, bytes.length - 2) + 1;
 }
 
 /** The lines of a file as it was when it was opened, split on 0x0A alone. */

@@ -11,6 +11,7 @@ import type { TranscriptStore } from "../../ports/transcript-store.ts";
 import type { TranscriptContext } from "./context.ts";
 import { loadTranscript } from "./load.ts";
 import { emptyTrash, pruneTranscript } from "./prune.ts";
+import { readEnd } from "./read-end.ts";
 import { readTranscript } from "./read-transcript.ts";
 import { repairTranscript } from "./repair.ts";
 import { saveAppend } from "./save-append.ts";
@@ -39,6 +40,7 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
   return {
     load: (ref, budgets) => loadTranscript(deps, transcriptPaths(ref), { ...LOAD_BUDGETS, ...budgets }),
     read: (ref, work) => readTranscript(deps, transcriptPaths(ref), work),
+    end: (ref, limit) => readEnd(deps, transcriptPaths(ref), limit),
     summary: (ref) => summarize(deps, transcriptPaths(ref)),
     save: saveSnapshot,
     saveSnapshot,

@@ -5,7 +5,7 @@ import { NO_MESSAGES } from "../../domain/transcript/ledger.ts";
 import { hasGap, mergeConversation, type ToldEntry } from "../../domain/transcript/merge-conversation.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
-import type { SaveResult, TranscriptReader } from "../../ports/transcript-store.ts";
+import type { SaveResult } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
 import { refusalError } from "./transcript-ref.ts";
 
@@ -61,23 +61,15 @@ export async function holdsAll(deps: Deps, conversation: Conversation): Promise<
 }
 
 async function readHeld(deps: Deps, { id, ref }: Conversation, limit: number): Promise<Held> {
-  const read = await deps.transcripts.read(ref, (reader) => takeEnd(reader, limit));
+  const read = await deps.transcripts.end(ref, limit);
   switch (read.kind) {
-    case "read":
-      return read.result;
+    case "end":
+      return read;
     case "missing":
       return { head: null, messages: [], isWhole: true };
     case "refused":
       throw refusalError(id, read.refusal);
   }
-}
-
-async function takeEnd(reader: TranscriptReader, limit: number): Promise<Held> {
-  const { head, gaps } = reader;
-  const first = Math.max(0, head.count - limit);
-  const messages: TranscriptMessage[] = [];
-  for await (const { message } of reader.messages(first)) messages.push(message);
-  return { head, messages, isWhole: first === 0 && gaps.length === 0 };
 }
 
 /** Whether all that is held stays as it is, and only something comes after it. */

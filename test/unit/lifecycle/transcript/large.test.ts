@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
+import { saveConversation } from "../../../../src/lifecycle/transcripts/save-conversation.ts";
 import type { TranscriptFiles } from "../../../../src/ports/transcript-files.ts";
+import type { TranscriptStore } from "../../../../src/ports/transcript-store.ts";
+import { sessionId, T0_MS } from "../../../support/builders.ts";
 import { aMessage, liveSession, REF, storeOn, turns } from "../../../support/transcripts.ts";
 
 /** Counts the bytes that are read. */
@@ -40,6 +43,39 @@ async function readToAppend(messages: number): Promise<number> {
   expect(await moved.save()).toMatchObject({ kind: "saved" });
   return counted.read();
 }
+
+/** The bytes that one more entry reads of a conversation of so many. */
+async function readToTell(entries: number): Promise<number> {
+  const files = memoryTranscriptFiles();
+  const tell = (positions: readonly number[], transcripts: TranscriptStore) =>
+    saveConversation(
+      { transcripts },
+      {
+        ...{ id: sessionId("shop-1"), ref: REF, conversations: ["talk"], log: async () => [] },
+        told: positions.map((position) => ({
+          ...{ conversationId: "talk", source: "hook" as const, turnId: null },
+          entry: {
+            ...{ position, after: position === 1 ? null : position - 1, role: "user", edge: undefined },
+            ...{ text: `${position} ${"x".repeat(500)}`, atMs: T0_MS, detail: {} },
+          },
+        })),
+      },
+    );
+  await tell(
+    Array.from({ length: entries }, (_, at) => at + 1),
+    storeOn(files),
+  );
+  for (const more of [1, 2]) await tell([entries + more], storeOn(files));
+  const counted = counting(files);
+  await tell([entries + 3], storeOn(counted.files));
+  expect(await storeOn(files).summary(REF)).toMatchObject({ head: { count: entries + 3 } });
+  return counted.read();
+}
+
+test("one more entry reads as little of a long conversation as of a short one", async () => {
+  const [short, long] = [await readToTell(1000), await readToTell(4000)];
+  expect(Math.abs(long - short)).toBeLessThan(100_000);
+});
 
 test("an append reads as little of a long transcript as of a short one", async () => {
   const short = await readToAppend(100);

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
 import { encode } from "../../../../src/lifecycle/transcript/bytes.ts";
@@ -170,4 +171,62 @@ test("a folder lists its transcripts, also those that are only a part, and no co
   files.poke(`${REF.folder}/note.txt`, encode(""));
   expect((await store.list(REF.folder)).map(({ name }) => name)).toEqual(["shop-1", "shop-2"]);
   expect(await store.list("/data/transcripts/other")).toEqual([]);
+});
+
+interface Step {
+  readonly kind: "add" | "rewrite";
+  readonly count: number;
+}
+
+const aStep: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom("add", "add", "add", "rewrite"),
+  count: fc.integer({ min: 0, max: 5 }),
+});
+
+/** A transcript that has come about by saves and rewinds. */
+async function madeBy(steps: readonly Step[]) {
+  const files = memoryTranscriptFiles();
+  const store = storeOn(files);
+  const session = liveSession(store);
+  session.add(...turns("first"));
+  await session.save();
+  for (const [at, { kind, count }] of steps.entries()) {
+    if (kind === "rewrite") await session.rewrite(session.messages().slice(0, count));
+    else session.add(...turns(...Array.from({ length: count }, (_, turn) => `${at}.${turn}`)));
+    await session.save();
+  }
+  return { files, store };
+}
+
+describe("the end of a transcript", () => {
+  test("is what a load has last, after any saves and rewinds, with its index and without", async () => {
+    const limits = fc.integer({ min: 0, max: 12 });
+    const property = fc.asyncProperty(
+      fc.array(aStep),
+      limits,
+      fc.boolean(),
+      async (steps, limit, hasIndex) => {
+        const { files, store } = await madeBy(steps);
+        if (!hasIndex) await files.unlink(PATHS.index);
+        const all = await loadAll(store);
+        const first = Math.max(0, all.length - limit);
+        const end = { kind: "end", messages: all.slice(first), isWhole: first === 0 };
+        expect(await store.end(REF, limit)).toMatchObject({ ...end, head: { count: all.length } });
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  test("says of a damaged log what can be read, and that this is not all", async () => {
+    const { files, store } = await saved();
+    const log = Buffer.from(files.peek(PATHS.log) ?? []).toString();
+    files.poke(PATHS.log, encode(log.replace("answer 1", "Answer 1")));
+    const end = await store.end(REF, Number.POSITIVE_INFINITY);
+    expect(end).toMatchObject({ kind: "end", isWhole: false, head: { count: 4 } });
+    expect(end.kind === "end" && end.messages.map(({ text }) => text)).toEqual([
+      "ask 1",
+      "ask 2",
+      "answer 2",
+    ]);
+  });
 });
