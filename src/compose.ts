@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { claudeCodeAgent } from "./adapters/agents/claude-code/claude-code-agent.ts";
 import { embeddedAgent } from "./adapters/agents/embedded/embedded-agent.ts";
 import { shellAgent } from "./adapters/agents/shell/shell-agent.ts";
 import { findConfigFile } from "./adapters/config/find-config-file.ts";
@@ -85,8 +86,9 @@ function embeddedProgram(): string {
   return join(folder, "embedded-agent.js");
 }
 
-function allAgents(): ReadonlyMap<string, Agent> {
+function allAgents(env: Environment): ReadonlyMap<string, Agent> {
   const agents = [
+    claudeCodeAgent({ env }),
     embeddedAgent({ programPath: embeddedProgram(), nodePath: process.execPath }),
     shellAgent(),
   ];
@@ -148,7 +150,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     import("./adapters/tmux/tmux-runtime.ts"),
     import("./adapters/tmux/tmux-messenger.ts"),
   ]);
-  const agents = allAgents();
+  const agents = allAgents(env);
   const { boundary, clock } = await faultSeams(env, systemClock());
   const self = { process: await ownIdentity(processes), command };
   const lockOptions = { dir: layout.locks, self, processes };

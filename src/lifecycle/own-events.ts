@@ -28,7 +28,7 @@ export async function withOwnEvents(
 function mayWork(pending: EventsBySession, { id, lifecycle }: SessionRecord): boolean {
   const { state } = lifecycle.activity;
   if (isTerminal(lifecycle)) return false;
-  return state === "active" || state === "waiting_input" || pending.has(id);
+  return state === null || state === "active" || state === "waiting_input" || pending.has(id);
 }
 
 async function ownEvents(

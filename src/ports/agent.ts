@@ -145,6 +145,8 @@ export interface AgentSignal {
   readonly turn?: TurnSignal | null;
   /** What it says of the conversation that `agentSessionId` names; absent for nothing. */
   readonly said?: readonly ConversationEntry[];
+  /** Its own log says something new of the conversation, which no hook tells; absent for nothing. */
+  readonly logged?: boolean;
 }
 
 /** One agent CLI. Behaviour every adapter owes: test/contract/agent.contract.ts. */

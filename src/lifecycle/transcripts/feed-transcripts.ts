@@ -64,9 +64,15 @@ function newsOf(
   const agent = deps.agents.get(record.metadata.agent);
   if (agent === undefined) return undefined;
   const keepsLog = agent.readConversation !== undefined;
-  const readsLog = keepsLog && (areLast || isRetry || isEnding(deps, facts, record));
+  const readsLog = keepsLog && (areLast || isRetry || isLogged(deps, facts, record));
   const isNews = readsLog || isRetry || eventsOf(facts, record).some((event) => tells(deps.agents, event));
   return isNews ? { record, agent, readsLog, isRetry } : undefined;
+}
+
+/** Whether the agent's own log is the one to tell what was said since, and again when the session ends. */
+function isLogged(deps: SaveDeps, facts: Facts, record: SessionRecord): boolean {
+  const isTold = (event: HookEvent) => deps.agents.get(event.agent)?.interpret(event)?.logged === true;
+  return eventsOf(facts, record).some(isTold) || isEnding(deps, facts, record);
 }
 
 function isEnding(deps: SaveDeps, facts: Facts, record: SessionRecord): boolean {

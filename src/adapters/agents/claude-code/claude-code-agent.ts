@@ -1,0 +1,121 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AoError } from "../../../domain/errors.ts";
+import { HOOK_SCRIPT } from "../../../domain/hook-script.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../../domain/session.ts";
+import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
+import { checkInstalled } from "../installed-program.ts";
+import { claudeFolder, isConversationId, transcriptPaths } from "./claude-files.ts";
+import { CLAUDE_PROFILE } from "./claude-profile.ts";
+import { entriesIn } from "./conversation-entries.ts";
+import { launchSettings } from "./hook-settings.ts";
+import { interpretClaude } from "./interpret.ts";
+import { isPrompt, recordsIn } from "./log-record.ts";
+import { readOwnEvents } from "./own-events.ts";
+
+/** How long a death still counts as a failed start: a bad argument ends it within 400 ms (2.1.197). */
+const SETTLE_MS = 500;
+
+export interface ClaudeCodeOptions {
+  /** The environment `ao` was called with: it says where claude keeps its files. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const MODE_ARGS: Readonly<Record<PermissionMode, readonly string[]>> = {
+  default: [],
+  "accept-edits": ["--permission-mode", "acceptEdits"],
+  bypass: ["--dangerously-skip-permissions"],
+};
+
+/** Trust in the workspace for this launch alone, and no update under a running session (2.1.197). */
+const LAUNCH_ENV = { CLAUDE_CODE_SANDBOXED: "1", DISABLE_AUTOUPDATER: "1", CLAUDECODE: "" };
+
+function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
+  const { launchDir, promptFile, model, permissions, extraArgs } = request;
+  const [settings, script] = [join(launchDir, "settings.json"), join(launchDir, "hook.sh")];
+  return {
+    argv: [
+      ...["claude", ...idArgs, "--settings", settings],
+      ...MODE_ARGS[permissions],
+      ...(model === null ? [] : [`--model=${model}`]),
+      ...extraArgs,
+    ],
+    env: LAUNCH_ENV,
+    files: [
+      { path: settings, content: launchSettings(script, permissions) },
+      { path: script, content: HOOK_SCRIPT },
+    ],
+    settleMs: SETTLE_MS,
+    ...(promptFile !== null && { stdinPath: promptFile }),
+  };
+}
+
+function launch(request: LaunchRequest): LaunchPlan {
+  const { agentSessionId: id } = request;
+  if (id === null) throw new AoError("usage", "claude needs a conversation id to start");
+  return plan(request, ["--session-id", id]);
+}
+
+function resume(request: LaunchRequest): LaunchPlan {
+  const { agentSessionId: id } = request;
+  if (id === null) {
+    throw new AoError("agent_session_unknown", "claude needs a conversation id to resume", {
+      hint: "ao restore --fresh <session>",
+    });
+  }
+  return plan(request, ["--resume", id]);
+}
+
+/** The log of a conversation that was held in this workspace; `undefined` when there is none. */
+async function readLog(folder: string, id: string, workspacePath: string): Promise<string | undefined> {
+  if (!isConversationId(id)) return undefined;
+  for (const path of await transcriptPaths(folder, { id, workspacePath })) {
+    const content = await readFile(path, "utf8").catch(() => undefined);
+    if (content !== undefined && isOfWorkspace(content, id, workspacePath)) return content;
+  }
+  return undefined;
+}
+
+/** Its first prompt was given here, and it names itself: other workspaces may share the folder. */
+function isOfWorkspace(content: string, id: string, workspacePath: string): boolean {
+  const first = recordsIn(content).find(({ record }) => isPrompt(record))?.record;
+  return first?.["cwd"] === workspacePath && first["sessionId"] === id;
+}
+
+/** Claude Code, started with hooks of this launch alone. Its first prompt comes on standard input. */
+export function claudeCodeAgent({ env }: ClaudeCodeOptions): Agent {
+  const folder = claudeFolder(env);
+  const program = {
+    name: "claude",
+    versionArgs: ["--version"],
+    hint: "npm install -g @anthropic-ai/claude-code",
+    env,
+  };
+  return {
+    name: "claude-code",
+    capabilities: {
+      ...{ pinsSessionId: true, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "native" },
+      ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "stdin", showsReadiness: true },
+      permissionModes: PERMISSION_MODES,
+    },
+    profile: CLAUDE_PROFILE,
+    screen: {
+      waiting: [/^❯ 1\. (Yes|No), /, /Do you want to proceed\?/, /Enter to confirm · Esc to/],
+      busy: [/esc to interrupt/],
+      ready: [/^\? for shortcuts/],
+    },
+    cancel: { kind: "keys", keys: ["Escape"] },
+    receiptText: (text) => text.trimEnd(),
+    check: (path, asks) => checkInstalled(program, path, asks),
+    launch,
+    resume,
+    hasConversation: async (id, { workspacePath }) =>
+      (await readLog(folder, id, workspacePath)) !== undefined,
+    interpret: interpretClaude,
+    readEvents: (running) => readOwnEvents(folder, running),
+    async readConversation(id, { workspacePath }) {
+      const content = await readLog(folder, id, workspacePath);
+      return content === undefined ? null : entriesIn(content);
+    },
+  };
+}
