@@ -4,6 +4,20 @@ import { printable } from "../src/domain/printable.ts";
 import type { Paint } from "./color.ts";
 import type { Io } from "./io.ts";
 
+/** How commander says that a value is none of those it may be (14.0). */
+const NO_CHOICE =
+  /^(?:command-argument value '(.*)' is invalid for argument '(.*)'|option '(.*)' argument '(.*)' is invalid)\. Allowed choices are (.*)\.$/s;
+
+function fromNoChoice(error: CommanderError, text: string): AoError | undefined {
+  const [isOne, value, argument, option, optionValue, choices = ""] = NO_CHOICE.exec(text) ?? [];
+  if (isOne === undefined) return undefined;
+  const name = option ?? `<${argument}>`;
+  return new AoError("usage", `${name} cannot be ${JSON.stringify(value ?? optionValue)}`, {
+    hint: `one of ${choices}`,
+    cause: error,
+  });
+}
+
 /** commander's `error: unknown option '--x'\n(Did you mean --y?)` as one of ours. */
 function fromCommander(error: CommanderError, command: string | undefined): AoError {
   const help = command === undefined ? "ao --help" : `ao ${command} --help`;
@@ -13,7 +27,13 @@ function fromCommander(error: CommanderError, command: string | undefined): AoEr
       cause: error,
     });
   }
-  const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
+  const text = error.message.replace(/^error: /, "");
+  const noChoice = fromNoChoice(error, text.trimEnd());
+  if (noChoice !== undefined) return noChoice;
+  const [first = "", ...rest] = text.split("\n");
+  if (first === "unknown command 'version'") {
+    return new AoError("usage", first, { hint: "did you mean ao --version?", cause: error });
+  }
   const suggestion = /Did you mean (.*)\?/.exec(rest.join(" "))?.[1];
   const hint = suggestion ? `did you mean ${suggestion}?` : `see: ${help}`;
   return new AoError("usage", first, { hint, cause: error });
@@ -77,17 +97,31 @@ function lineOf(item: unknown): string {
   return where === undefined ? text : `${where} ${text}`;
 }
 
+/** Of a long output its end tells why. */
+const OUTPUT_LINES = 10;
+
+/** The end of what a program wrote; nothing where the message ends with all of it. */
+function outputLines({ details, message }: AoError): readonly string[] {
+  const written = lines(details["output"]).filter((line) => line.trim() !== "");
+  const [only] = written;
+  if (written.length === 1 && only !== undefined && message.endsWith(`: ${only}`)) return [];
+  const hidden = written.length - OUTPUT_LINES;
+  if (hidden <= 1) return written;
+  return [`… ${hidden} lines before these, which --json shows, too:`, ...written.slice(hidden)];
+}
+
 /** What a person needs of `details` beyond the message: findings, lost output, all problems, what is left. */
-function detailLines({ details, message }: AoError): readonly string[] {
+function detailLines(error: AoError): readonly string[] {
+  const { details, message } = error;
   const problems =
     Array.isArray(details["problems"]) && details["problems"].length > 1 ? details["problems"] : [];
   const told = ["findings", "failures", "left"].map((name) => details[name]).concat([problems]);
-  // Output is shown whole: a line of it may well stand in the command that the message names.
+  // Of output no line is left out for that: one of it may well stand in the command that the message names.
   return told
     .flatMap(lines)
     .filter((line) => !message.includes(line))
-    .concat(lines(details["output"]))
     .filter((line) => line.trim() !== "")
+    .concat(outputLines(error))
     .map((line) => `  ${printable(line)}`);
 }
 

@@ -52,7 +52,7 @@ export function listCommand(
       purpose: "Show sessions of all projects with their status, newest first",
       more: [
         "Looks at every live session once and writes nothing. A look that fails is shown as detecting, never",
-        "as dead.",
+        "as dead. SEEN is how long ago the agent was last heard, or the session began.",
       ].join("\n"),
       examples: [
         ["ao list", "what is going on, everywhere"],

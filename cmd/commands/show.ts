@@ -3,6 +3,7 @@ import { type FactsJson, factSources } from "../../src/domain/fact-sources.ts";
 import type { Operation } from "../../src/domain/operation.ts";
 import { type OperationJson, toOperationJson } from "../../src/domain/operation-json.ts";
 import { printable } from "../../src/domain/printable.ts";
+import { meaningOf } from "../../src/domain/reason-meaning.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
 import { shellQuoted } from "../../src/domain/shell-quoted.ts";
@@ -77,6 +78,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
   const reason = lifecycle.session.reason === null ? "" : ` (${lifecycle.session.reason})`;
   const fields: readonly (readonly [string, string | null])[] = [
     ["status", `${session.status}${reason} [${facts.session.source}]`],
+    ["meaning", meaningOf(lifecycle.session, session.runtime?.exit ?? null)],
     ["project", session.projectId],
     ["kind", session.kind],
     ["title", session.title],

@@ -60,6 +60,7 @@ export function turnsCommand(host: Host): Command {
       more: [
         "A turn is one prompt and all that follows until the agent rests. What is shown is what the agent itself told",
         "through its hooks, so agents without hooks have none. Looks and listens once, and writes nothing.",
+        "FILES is the commit that last kept the files of a turn, for ao rewind.",
       ].join("\n"),
       examples: [
         ["ao turns app-7", "what it was asked, how each turn ended"],

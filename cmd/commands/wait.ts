@@ -32,7 +32,8 @@ export function waitCommand(host: Host): Command {
       purpose: "Wait until a session shows a status",
       more: [
         "Looks as ao list does and writes nothing. Exit code 1 (timeout) when the time is over, and 4",
-        "(not_running) when the session has ended in another status.",
+        "(not_running) when the session has ended in another status. An agent without hooks (shell) tells nothing:",
+        "it counts as idle once its terminal has shown nothing new for a minute, whatever it does.",
       ].join("\n"),
       examples: [
         ["ao wait app-7", "until its agent rests"],

@@ -24,6 +24,7 @@ describe("an agent that ended", () => {
     const world = await anEndedWorld(status, signal);
     const { stdout: one } = await memoryCli(world, ["show", ID]);
     expect(one).toMatch(new RegExp(`^ {2}exit +${shown}, 2026-01-02T03:04:05.678Z$`, "m"));
+    expect(one).toMatch(/^ {2}meaning +\S/m);
     const { stdout: all } = await memoryCli(world, ["list"]);
     expect(all).toMatch(new RegExp(`^app-1 +detecting \\(${listed}\\) +app `, "m"));
   });

@@ -19,8 +19,15 @@ describe("usage errors", () => {
   test.each<[string, readonly string[], string]>([
     ["an argument too many", ["spawn", "42", "43"], "hint: see: ao spawn --help"],
     ["a group without a command", ["config"], "hint: see: ao config --help"],
+    ["the version asked for by a word", ["version"], "hint: did you mean ao --version?"],
+    ["a shell that there is none for", ["completion", "powershell"], "hint: one of bash, zsh, fish"],
+    [
+      "a format that there is none of",
+      ["transcript", "export", "app-1", "--format", "pdf"],
+      "hint: one of markdown, jsonl",
+    ],
     ["help on no command", ["help", "spwan"], "hint: see: ao --help"],
-  ])("%s names the help that tells more", async (_name, argv, hint) => {
+  ])("%s names what helps", async (_name, argv, hint) => {
     const { stderr, exitCode } = await memoryCli(aWorld(), argv);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(hint);
@@ -33,6 +40,14 @@ describe("usage errors", () => {
   });
 });
 
+test.each([
+  [["completion", "powershell"], 'ao: <shell> cannot be "powershell"'],
+  [["transcript", "export", "app-1", "--format", "a\nb"], 'ao: --format <format> cannot be "a\\nb"'],
+])("a value that is none of the choices is one line in words of ours: %j", async (argv, line) => {
+  const { stderr } = await memoryCli(aWorld(), argv);
+  expect(stderr.split("\n")[0]).toBe(line);
+});
+
 test("one unknown name among several says that nothing was done to the others", async () => {
   const world = aWorld();
   await world.spawn({ issueId: "1" });
@@ -43,11 +58,27 @@ test("one unknown name among several says that nothing was done to the others", 
 });
 
 describe("details", () => {
-  test("output is shown whole, also a line that stands in the command", () => {
+  test("a short output is shown whole, also a line that stands in the command", () => {
     const error = new AoError("post_create_failed", 'post-create command "echo bad; exit 7" failed with 7', {
       details: { output: ["bad", "worse"] },
     });
     expect(shown(error)).toContain("  bad\n  worse\n");
+  });
+
+  test("of a long output the end is shown, and how to see the rest", () => {
+    const output = Array.from({ length: 80 }, (_, at) => `line ${at + 1}`);
+    const error = new AoError("post_create_failed", "npm ci failed with 1", { details: { output } });
+    const [, first, ...rest] = shown(error).trimEnd().split("\n");
+    expect(first).toBe("  … 70 lines before these, which --json shows, too:");
+    expect(rest).toEqual(output.slice(70).map((line) => `  ${line}`));
+  });
+
+  test("an output of one line that ends the message is not told twice", () => {
+    const message = "the agent of app-1 exited with status 127 at its start: sh: 1: nope: not found";
+    const error = new AoError("agent_start_failed", message, {
+      details: { output: ["sh: 1: nope: not found"] },
+    });
+    expect(shown(error)).toBe(`ao: ${message}\n`);
   });
 
   test("a finding that the message tells already is not told twice", () => {
