@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import type * as z from "zod";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { type Ao, aoSandbox, FAULTY_AO, git, type Result } from "../support/ao.ts";
 import type { Everything } from "../support/crash-traces.ts";
-import { cleanupSchema, sessionSchema } from "../support/json-schemas.ts";
+import { cleanupSchema, reconcileSchema, sessionSchema, turnsSchema } from "../support/json-schemas.ts";
 
 /** An agent that outlives the longest sweep. */
 export const SHELL = ["--agent", "shell", "--", "sleep", "14400"];
@@ -26,6 +27,8 @@ export interface Subject {
   readonly branch: string;
   /** Never used before. */
   readonly requestId: string;
+  /** The turn that it is about, if it is about one. */
+  readonly turnId?: string;
 }
 
 /** A command that may be killed anywhere. */
@@ -118,12 +121,37 @@ function expectKept(place: Place, subject: Subject, all: Everything): void {
 
 const expectWork = (place: Place, subject: Subject) => expect(workOf(place, subject.id ?? "")).toBe(WORK);
 
-/** Once, and whole. */
-function expectSalvaged({ repository }: Place, { id }: Subject): void {
-  const refs = git(repository, "for-each-ref", "--format=%(refname)", `refs/ao/salvage/${id}`);
-  expect(refs).toBe(`refs/ao/salvage/${id}/1`);
-  expect(`${git(repository, "cat-file", "blob", `${refs}:files/precious.txt`)}\n`).toBe(WORK);
+/** The first salvage has it whole. */
+function expectKeptAside({ repository }: Place, { id }: Subject): void {
+  const blob = `refs/ao/salvage/${id}/1:files/precious.txt`;
+  expect(`${git(repository, "cat-file", "blob", blob)}\n`).toBe(WORK);
 }
+
+/** Once, and whole. */
+function expectSalvaged(place: Place, subject: Subject): void {
+  const prefix = `refs/ao/salvage/${subject.id}`;
+  expect(git(place.repository, "for-each-ref", "--format=%(refname)", prefix)).toBe(`${prefix}/1`);
+  expectKeptAside(place, subject);
+}
+
+/** The work is where it was, or kept aside. */
+function expectSomewhere(place: Place, subject: Subject): void {
+  const worktree = worktreeOf(place, subject.id ?? "");
+  if (existsSync(join(worktree, "precious.txt"))) expectWork(place, subject);
+  else expectKeptAside(place, subject);
+}
+
+/** The only turn of the subject, once it is as far as this. */
+async function turnOf({ ao }: Place, { id }: Subject, isReady: (turn: Turn) => boolean): Promise<string> {
+  for (let tries = 0; tries < 200; tries++) {
+    await ao.json(reconcileSchema, ["reconcile"]);
+    const [turn] = (await ao.json(turnsSchema, ["turns", id ?? ""])).data;
+    if (turn !== undefined && isReady(turn)) return turn.id;
+  }
+  throw new Error(`${id} does not come so far`);
+}
+
+type Turn = z.output<typeof turnsSchema>["data"][number];
 
 const ofSession = (command: string, { id, requestId }: Subject, ...more: readonly string[]) => [
   ...[command, id ?? "", "--request-id", requestId, "--json"],
@@ -194,10 +222,7 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     name: "kill that keeps the work of a worktree aside",
     arrange: spawned({ work: true }),
     argv: (subject) => ofSession("kill", subject, "--salvage"),
-    expectIntact(place, subject) {
-      if (existsSync(worktreeOf(place, subject.id ?? ""))) expectWork(place, subject);
-      else expectSalvaged(place, subject);
-    },
+    expectIntact: expectSomewhere,
     check(place, subject, end) {
       expectFreed(place, subject, end);
       expectSalvaged(place, subject);
@@ -227,6 +252,53 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
       const { skipped } = cleanupSchema.parse(JSON.parse(last.stdout));
       expect(skipped).toContainEqual(expect.objectContaining({ id: dirty?.id, reason: "untracked" }));
       expect(workOf(place, dirty?.id ?? "")).toBe(WORK);
+    },
+  },
+  {
+    name: "cleanup that keeps the work of a worktree aside",
+    arrange: spawned({ killed: "kept", work: true }),
+    argv: () => ["cleanup", "--all-projects", "--salvage", "--json"],
+    expectIntact: expectSomewhere,
+    check(place, subject, end) {
+      expectFreed(place, subject, end);
+      expectSalvaged(place, subject);
+    },
+  },
+  {
+    name: "rewind to the end of a turn, with work since",
+    async arrange(place, subject) {
+      const agent = ["--prompt", "write told.txt by the turn"];
+      const session = await spawned({ agent })(place, subject);
+      const turnId = await turnOf(place, session, ({ checkpoint }) => checkpoint !== null);
+      addWork(place, session.id ?? "");
+      rmSync(join(worktreeOf(place, session.id ?? ""), "README.md"));
+      return { ...session, turnId };
+    },
+    argv: ({ id, turnId }) => ["rewind", id ?? "", "--to", turnId ?? "", "--json"],
+    expectIntact: expectSomewhere,
+    check(place, subject, { last, all }) {
+      const { id, turnId } = subject;
+      expect(last).toMatchObject({ exitCode: 0 });
+      expect(JSON.parse(last.stdout)).toMatchObject({ id, turnId });
+      expect(rowsOf(all, subject).map(({ lifecycle }) => isTerminal(lifecycle))).toEqual([false]);
+      const worktree = worktreeOf(place, id ?? "");
+      expect(readFileSync(join(worktree, "told.txt"), "utf8")).toBe("by the turn\n");
+      expect(git(worktree, "status", "--porcelain")).toBe("?? told.txt");
+      expectKeptAside(place, subject);
+    },
+  },
+  {
+    name: "cancel of a running turn",
+    async arrange(place, subject) {
+      const session = await spawned({ agent: ["--prompt", "wait 600"], work: true })(place, subject);
+      return { ...session, turnId: await turnOf(place, session, ({ phase }) => phase === "running") };
+    },
+    argv: ({ id, turnId }) => ["cancel", id ?? "", "--turn", turnId ?? "", "--json"],
+    expectIntact: expectWork,
+    check(_place, { turnId, ...subject }, { last, all }) {
+      expect(last).toMatchObject({ exitCode: 0, stderr: "" });
+      expect(JSON.parse(last.stdout)).toMatchObject({ turnId, settled: true, outcome: "canceled" });
+      expect(rowsOf(all, subject).map(({ lifecycle }) => isTerminal(lifecycle))).toEqual([false]);
     },
   },
 ];
