@@ -109,10 +109,10 @@ export function agentScenarios(suite: AgentSuite): void {
 
       expect((await world.ao.run(["restore", id])).exitCode).toBe(0);
       await world.ao.json(sendSchema, ["send", id, "after-words"]);
+      await world.until(id, "idle");
       const [request] = world.model.about("after-words");
       expect(request?.prompts.some((prompt) => prompt.includes("first-words"))).toBe(true);
       expect(request?.prompts.some((prompt) => prompt.includes("other-words"))).toBe(false);
-      await world.until(id, "idle");
     });
   });
 }

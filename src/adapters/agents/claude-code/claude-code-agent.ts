@@ -32,7 +32,8 @@ const LAUNCH_ENV = { CLAUDE_CODE_SANDBOXED: "1", DISABLE_AUTOUPDATER: "1", CLAUD
 
 function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
   const { launchDir, promptFile, model, permissions, extraArgs } = request;
-  const [settings, script] = [join(launchDir, "settings.json"), join(launchDir, "hook.sh")];
+  const [settings, scriptPath] = [join(launchDir, "settings.json"), join(launchDir, "hook.sh")];
+  const isPrompted = promptFile !== null;
   return {
     argv: [
       ...["claude", ...idArgs, "--settings", settings],
@@ -42,8 +43,8 @@ function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
     ],
     env: LAUNCH_ENV,
     files: [
-      { path: settings, content: launchSettings(script, permissions) },
-      { path: script, content: HOOK_SCRIPT },
+      { path: settings, content: launchSettings({ scriptPath, permissions, isPrompted }) },
+      { path: scriptPath, content: HOOK_SCRIPT },
     ],
     settleMs: SETTLE_MS,
     ...(promptFile !== null && { stdinPath: promptFile }),

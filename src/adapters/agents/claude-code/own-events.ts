@@ -50,7 +50,7 @@ export async function readOwnEvents(folder: string, launch: RunningLaunch): Prom
   if (last?.kind === "interrupted") return [event("ao:interrupted", last.key, last.atMs)];
   const restsMs = nowMs - sinceMs;
   if (last?.kind === "answered") return restsMs > LOST_HOOK_MS ? [event("ao:stopped", sinceMs, sinceMs)] : [];
-  return restsMs > NO_HOOK_MS ? [event("ao:interrupted", sinceMs, sinceMs)] : [];
+  return last?.kind === "asked" && restsMs > NO_HOOK_MS ? [event("ao:interrupted", sinceMs, sinceMs)] : [];
 }
 
 async function readStatus(
