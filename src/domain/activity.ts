@@ -48,7 +48,8 @@ export function sessionForActivity(state: ActivityState): SessionSubstate | null
 /**
  * What an agent without hooks does, as its terminal shows: output within the last 60 s is `active`, else
  * `idle`. The signal carries the time of the output, not of the look, so a quiet terminal gives the same
- * signal again; one that lies further ahead is from before the clock was set back. A terminal that tells no time gives one of confidence `null`, which changes nothing.
+ * signal again; one that lies further ahead is from before the clock was set back. A terminal that tells no
+ * time gives one of confidence `null`, which changes nothing.
  */
 export function activityFromOutput(
   lastOutputAtMs: number | null,

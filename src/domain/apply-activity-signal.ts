@@ -10,8 +10,9 @@ import { isSetByLiveness } from "./liveness.ts";
  * Folds what was heard of an agent into a lifecycle. Pure and total; `revision` is the caller's.
  *
  * Only a valid signal of the current launch counts, and none that is older than the last or says the same
- * of the same moment. A last one that lies ahead of now is none to compare with: the clock was set back. It may lift a session out of `detecting`, never out of a terminal state nor out of a `stuck` that doubt about its life
- * had set; there only the memory of activity is written. Returns `lifecycle` itself, the same reference,
+ * of the same moment. A last one that lies ahead of now is none to compare with: the clock was set back. It may
+ * lift a session out of `detecting`, never out of a terminal state nor out of a `stuck` that doubt about its
+ * life had set; there only the memory of activity is written. Returns `lifecycle` itself, the same reference,
  * when nothing changed.
  */
 export function applyActivitySignal(

@@ -2,7 +2,7 @@ import { assertNever } from "./assert-never.ts";
 import type { CancelAnswer } from "./cancel-answer.ts";
 import type { OperationError } from "./operation.ts";
 
-/** An endless cancellation must not keep its turn from being settled: so many tries, or so long, whatever comes first. */
+/** An endless cancellation must not keep its turn from being settled: so many tries or so long, whatever is first. */
 const MAX_TRIES = 24;
 const MAX_AGE_MS = 10 * 60_000;
 

@@ -38,8 +38,8 @@ export interface Scope {
 }
 
 /**
- * Reads inbox, rows, what agents at work tell in files of their own, and runtimes, in this order; the runtimes with one look, or none when there is nothing
- * to look at, then the own logs of agents that have told nothing by hooks, and the screens of those whose log
+ * Reads inbox, rows, what agents at work tell in files of their own, and runtimes, in this order; the runtimes
+ * with one look, or none when there is nothing to look at, then the own logs of agents that have told nothing by hooks, and the screens of those whose log
  * tells nothing either. Changes nothing.
  *
  * @throws AoError data_dir_unusable when the inbox cannot be read.

@@ -1,6 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AoError } from "../../domain/errors.ts";
+import { shellQuoted } from "../../domain/shell-quoted.ts";
 
 /** Looked for in each folder, in this order; the last two are the earlier programs' names. */
 const FILE_NAMES = ["ao.yaml", "ao.yml", "agent-orchestrator.yaml", "agent-orchestrator.yml"] as const;
@@ -26,7 +27,7 @@ function fileAt(path: string): Stats | undefined {
 function assertOwn(path: string, stats: Stats, uid: number | undefined): void {
   if (uid === undefined || stats.uid === uid || stats.uid === 0) return;
   throw new AoError("config_invalid", `configuration ${path} belongs to another user`, {
-    hint: `read it, then name it: --config ${path}`,
+    hint: `read it, then name it: --config ${shellQuoted(path)}`,
     details: { path },
   });
 }

@@ -4,8 +4,8 @@ import type { FaultPoint } from "../../ports/fault-point.ts";
 /**
  * A fault point that ends its own process by SIGKILL at one boundary, or stops it there until somebody continues
  * it (`AO_FAULT_SIGNAL` `SIGSTOP`), for test builds alone.
- * `AO_FAULT_AT` is the number of that boundary, from 1, or its name; never when absent. Each boundary that is crossed, that
- * one included, is a line of the file `AO_FAULT_LOG`, when there is one.
+ * `AO_FAULT_AT` is the number of that boundary, from 1, or its name; never when absent. Each boundary that is
+ * crossed, that one included, is a line of the file `AO_FAULT_LOG`, when there is one.
  */
 export function crashAt(env: Readonly<Record<string, string | undefined>>): FaultPoint {
   const { AO_FAULT_AT: at, AO_FAULT_LOG: log } = env;

@@ -28,7 +28,7 @@ export interface MemoryAgent extends Agent, Pick<MemoryForks, "forks" | "answerF
   setLog(agentSessionId: string, entries: readonly ConversationEntry[] | null): void;
   /** What its own log says that it does in a conversation from now on; `undefined` for nothing, as at first. */
   setLoggedActivity(agentSessionId: string, logged: LoggedActivity | undefined): void;
-  /** What it answers when it is told to stop a turn, one after the other, the last one for ever; at first it confirms. */
+  /** What it answers when told to stop a turn, one after the other, the last one for ever; at first it confirms. */
   answerCancels(...answers: readonly [CancelAnswer, ...CancelAnswer[]]): void;
   /** The turns that it was told to stop, in order. */
   readonly cancels: readonly CancelTarget[];

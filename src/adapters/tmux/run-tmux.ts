@@ -12,7 +12,10 @@ export interface TmuxProgram {
   readonly timeoutMs?: number;
 }
 
-/** Why tmux said no. `server_lost` means that the server went away during the call, `not_found` that it knows no such target. */
+/**
+ * Why tmux said no. `server_lost` means that the server went away during the call, `not_found` that it knows no such
+ * target.
+ */
 export type Refusal = "no_server" | "server_lost" | "duplicate_session" | "not_found" | "other";
 
 export type TmuxAnswer =

@@ -38,7 +38,10 @@ function whyBusy({ id, lifecycle, metadata }: SessionRecord): string | null {
   }
 }
 
-/** Whether nothing will be heard any more of a message that is on its way. Its time may lie ahead by a clock that was set back. */
+/**
+ * Whether nothing will be heard any more of a message that is on its way. Its time may lie ahead by a clock that was
+ * set back.
+ */
 export function isReceiptOverdue({ channel, state }: SentMessage, nowMs: number): boolean {
   const waitMs = channel === "launch" ? LAUNCH_RECEIPT_MS : RECEIPT_MS;
   return Math.abs(nowMs - state.delivery.sinceMs) >= waitMs;

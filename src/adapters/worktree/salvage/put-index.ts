@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, link, open, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AoError } from "../../../domain/errors.ts";
+import { shellQuoted } from "../../../domain/shell-quoted.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import { type Git, inDirectory } from "../run-git.ts";
 import { hasCode } from "../system-error.ts";
@@ -48,7 +49,7 @@ async function sync(path: string): Promise<void> {
 
 function held(lockFile: string, cause: unknown): AoError {
   return new AoError("busy", `the index was not put back: ${lockFile} is held`, {
-    hint: `when no git process is running there: rm '${lockFile}'`,
+    hint: `when no git process is running there: rm ${shellQuoted(lockFile)}`,
     details: { lockFile },
     cause,
   });
