@@ -2,7 +2,11 @@ import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
-import { type CleanupResult, cleanupSessions } from "../../src/lifecycle/cleanup-sessions.ts";
+import {
+  type CleanedSession,
+  type CleanupResult,
+  cleanupSessions,
+} from "../../src/lifecycle/cleanup-sessions.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -25,11 +29,24 @@ async function scopeOf(ao: Ao, flags: CleanupFlags): Promise<ProjectId | null> {
   return found?.project.id ?? null;
 }
 
+/** What only its branch has is no reason to skip it, and worth knowing. */
+function stayingOf(remains: CleanedSession["remains"]): string {
+  if (remains === null) return "";
+  const { branch, commits, stashes } = remains;
+  const has = [counted(commits, "commit"), counted(stashes, "stash")].filter(Boolean).join(" and ");
+  return `; branch ${printable(branch)} alone has ${has}`;
+}
+
+function counted(count: number, noun: string): string {
+  if (count === 0) return "";
+  return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
+}
+
 function linesOf({ cleaned, skipped, dryRun }: CleanupResult): readonly string[] {
   return [
-    ...cleaned.map(({ id, salvageRef }) => {
+    ...cleaned.map(({ id, salvageRef, remains }) => {
       const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
-      return `${dryRun ? "would free" : "freed"} ${id}${kept}`;
+      return `${dryRun ? "would free" : "freed"} ${id}${kept}${stayingOf(remains)}`;
     }),
     ...skipped.map(({ id, reason, detail }) => `skipped ${id}: ${reason}: ${printable(detail)}`),
   ];
@@ -48,6 +65,7 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   const result = await cleanupSessions(ao.deps, options);
   await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
+  if (result.cleaned.length > 0 && !dryRun) invocation.note("the files wait in the trash until ao reconcile");
   if (result.cleaned.length + result.skipped.length + result.errors.length === 0) {
     invocation.note("nothing to clean up");
   }

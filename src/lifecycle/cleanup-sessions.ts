@@ -1,4 +1,13 @@
 import { assertNever } from "../domain/assert-never.ts";
+import {
+  type Candidate,
+  type CleanupRules,
+  type PlanItem,
+  planCleanup,
+  type Remains,
+  type Stays,
+  skip,
+} from "../domain/cleanup-plan.ts";
 import { AoError, isAoError } from "../domain/errors.ts";
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
@@ -6,18 +15,17 @@ import type { Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SkipReason } from "../domain/workspace-finding.ts";
 import type { SessionStore, UnreadableSession } from "../ports/session-store.ts";
+import { candidateFacts, liveBeside, lookInto, obstacleOf, staysFor } from "./cleanup-facts.ts";
 import { finishCleanup, isCandidate } from "./cleanup-steps.ts";
-import { type JudgeContext, judgeWorkspace, type Kept, verdictOn } from "./cleanup-verdict.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { foldFacts } from "./fold-facts.ts";
-import { type Facts, gatherFacts, lookFailures } from "./gather-facts.ts";
-import { rivalOf } from "./launch-owner.ts";
+import { gatherFacts, lookFailures } from "./gather-facts.ts";
 import { requireSight } from "./live-target.ts";
 import { saveFacts } from "./observe-sessions.ts";
 import { beginOnce } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
-import { type PrepareRequest, unfinishedOf } from "./operations/prepare-operation.ts";
+import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { describeUnreadable } from "./session-refs.ts";
 
@@ -39,6 +47,10 @@ export interface CleanedSession {
   readonly projectId: ProjectId;
   /** Where the work that was in its worktree is kept; `null` when nothing was, and in a dry run. */
   readonly salvageRef: string | null;
+  /** What only its branch and the stashes made on it have, when it was judged; `null` for nothing. */
+  readonly remains: Remains | null;
+  /** The branch that went, or in a dry run would go, with it; `null` when it stays. */
+  readonly branchDeleted: string | null;
 }
 
 export interface SkippedSession {
@@ -62,15 +74,22 @@ export interface CleanupResult {
   readonly dryRun: boolean;
 }
 
-/** `gone`: another command freed it or took it up meanwhile. `trouble`: freed, but not all went well. */
-type Outcome =
-  | { readonly kind: "cleaned"; readonly trouble: string | null; readonly salvageRef: string | null }
-  | { readonly kind: "gone" }
-  | Kept;
+interface Candidates {
+  readonly sessions: readonly SessionRecord[];
+  readonly unreadable: readonly FailedSession[];
+  readonly look: (record: SessionRecord) => Promise<Candidate>;
+}
+
+/** What became of an item of the plan. `trouble`: freed, but not all went well. */
+type Outcome = Pick<CleanedSession, "salvageRef" | "branchDeleted"> & {
+  readonly kind: "cleaned";
+  readonly trouble: string | null;
+};
 
 /**
- * Frees the worktrees of terminated sessions that hold nothing to lose, or nothing that is not kept. A dry run gives the same answer
- * and changes nothing. One session's failure never stops the others.
+ * Frees the worktrees of terminated sessions that hold nothing to lose, or nothing that is not kept: judges all of
+ * them first, then carries that plan out, each item judged once more. A dry run gives the plan and changes nothing.
+ * One session's failure never stops the others.
  *
  * @throws AoError store_corrupt when there is something to judge and the store is damaged anywhere; nothing was
  *   removed. A row that cannot be read is among the errors.
@@ -80,87 +99,93 @@ type Outcome =
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
   if (!options.dryRun) await recoverOperations(deps);
+  const { sessions, unreadable, look } = await findCandidates(deps, options);
+  const candidates: Candidate[] = [];
+  for (const [at, record] of sessions.entries()) {
+    if (options.isStopped?.() === true) break;
+    options.onStep?.(`checking ${at + 1}/${sessions.length} ${record.id}`);
+    candidates.push(await look(record));
+  }
+  const plan = planCleanup(candidates, rulesOf(options));
+  const { dryRun } = options;
+  const carriedOut = dryRun ? plan.map(asPlanned) : await carryPlanOut(deps, { plan, sessions }, options);
+  const { cleaned, skipped, errors } = tally(carriedOut);
+  return { cleaned, skipped, errors: [...errors, ...unreadable], dryRun };
+}
+
+function rulesOf({ olderThanMs, salvage = false }: CleanupOptions): CleanupRules {
+  return { olderThanMs, salvage };
+}
+
+async function findCandidates(deps: SessionDeps, options: CleanupOptions): Promise<Candidates> {
   const facts = await gatherFacts(deps, {
     load: () => deps.store.rows(options.projectId ?? undefined),
     lookAt: (record) => !isTerminal(record.lifecycle) || isCandidate(record),
   });
   requireSight(lookFailures(facts));
   const users = facts.records.some(isCandidate) ? await deps.workspace.users() : [];
-  const sessions = options.dryRun
+  const all = options.dryRun
     ? facts.records.map((record) => foldFacts(deps, facts, record))
     : (await saveFacts(deps, facts)).sessions;
-
-  const candidates = sessions.filter(isCandidate);
+  const sessions = all.filter(isCandidate);
   // All of the store is read for it: who else uses a worktree may be what is damaged.
-  if (candidates.length > 0) deps.store.verify();
-  const others = liveBeside(deps.store.rows().sessions, candidates);
-  const outcomes: (readonly [SessionRecord, Outcome])[] = [];
-  for (const record of candidates) {
-    if (options.isStopped?.() === true) break;
-    options.onStep?.(`checking ${record.id}`);
-    const context = { ...contextOf(facts, options, { record, others }), users };
-    outcomes.push([record, await handle(deps, record, { context, dryRun: options.dryRun })]);
-  }
-  const { cleaned, skipped, errors } = tally(outcomes);
-  return { cleaned, skipped, errors: [...errors, ...facts.unreadable.map(failed)], dryRun: options.dryRun };
+  if (sessions.length > 0) deps.store.verify();
+  const live = liveBeside(deps.store.rows().sessions, new Set(sessions.map(({ id }) => id)));
+  const look = (record: SessionRecord) => {
+    const moment = { seen: facts.seen.get(record.id), nowMs: facts.takenAtMs, live };
+    const known = { facts: candidateFacts(record, moment, obstacleOf(deps, record)), record };
+    return lookInto(deps, known, { rules: rulesOf(options), users });
+  };
+  return { sessions, unreadable: facts.unreadable.map(failed), look };
 }
 
 function failed(row: UnreadableSession): FailedSession {
   return { id: row.id, projectId: row.projectId, message: describeUnreadable(row) };
 }
 
-/** Live sessions. The row of a candidate may not say yet that it is over. */
-function liveBeside(
-  records: readonly SessionRecord[],
-  candidates: readonly SessionRecord[],
-): readonly SessionRecord[] {
-  const ended = new Set(candidates.map(({ id }) => id));
-  return records.filter(({ id, lifecycle }) => !isTerminal(lifecycle) && !ended.has(id));
+type CarriedOut = readonly [PlanItem, Outcome | Stays];
+
+function asPlanned(item: PlanItem): CarriedOut {
+  const { action } = item;
+  if (action.kind !== "free") return [item, action];
+  const branchDeleted = action.merged?.branch ?? null;
+  return [item, { kind: "cleaned", trouble: null, salvageRef: null, branchDeleted }];
 }
 
-function contextOf(
-  facts: Facts,
-  { olderThanMs, salvage = false }: CleanupOptions,
-  { record, others }: { readonly record: SessionRecord; readonly others: readonly SessionRecord[] },
-): Omit<JudgeContext, "users"> {
-  const pathsInUse = new Set(others.map(({ metadata }) => metadata.workspacePath));
-  const seen = facts.seen.get(record.id);
-  const rival = rivalOf(others, record);
-  return { seen, nowMs: facts.takenAtMs, olderThanMs, salvage, pathsInUse, rival };
-}
-
-async function handle(
+async function carryPlanOut(
   deps: SessionDeps,
-  record: SessionRecord,
-  { context, dryRun }: { readonly context: JudgeContext; readonly dryRun: boolean },
-): Promise<Outcome> {
-  const verdict = busyVerdict(deps, record) ?? (await judgeWorkspace(deps, record, context));
-  if (verdict.kind !== "free") return verdict;
-  if (dryRun) return { kind: "cleaned", trouble: null, salvageRef: null };
-  return free(deps, record, context.salvage);
-}
-
-/** `null` when nothing of it is under way. */
-function busyVerdict(deps: SessionDeps, { id }: SessionRecord): Kept | null {
-  try {
-    const holder = unfinishedOf(deps, id);
-    return holder === undefined ? null : busy(holder);
-  } catch (error) {
-    return verdictOn(error);
+  { plan, sessions }: { readonly plan: readonly PlanItem[]; readonly sessions: readonly SessionRecord[] },
+  options: CleanupOptions,
+): Promise<readonly CarriedOut[]> {
+  const records = new Map(sessions.map((record) => [record.id, record]));
+  const toFree = plan.filter(({ action }) => action.kind === "free");
+  const done: CarriedOut[] = plan.filter(({ action }) => action.kind !== "free").map(asPlanned);
+  for (const [at, item] of toFree.entries()) {
+    if (options.isStopped?.() === true) break;
+    options.onStep?.(`freeing ${at + 1}/${toFree.length} ${item.id}`);
+    const record = records.get(item.id);
+    if (record !== undefined) done.push([item, await free(deps, record, rulesOf(options))]);
   }
+  return plan.flatMap((item) => done.filter(([one]) => one === item));
 }
 
-async function free(deps: SessionDeps, judged: SessionRecord, salvage: boolean): Promise<Outcome> {
+async function free(
+  deps: SessionDeps,
+  judged: SessionRecord,
+  { salvage }: CleanupRules,
+): Promise<Outcome | Stays> {
   try {
     const intent = intentOf(deps, judged, salvage);
     const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged));
     if (begun.kind !== "begun") return busy(begun.operation);
     const held = begun.operation;
-    const freed = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
-    const { refusal, trouble, salvageRef } = freed;
-    return refusal === null ? { kind: "cleaned", trouble, salvageRef } : verdictOn(refusal);
+    const { stays, trouble, salvageRef } = await carryOut(deps, held, () =>
+      finishCleanup(deps, held, judged),
+    );
+    return stays ?? { kind: "cleaned", trouble, salvageRef, branchDeleted: null };
   } catch (error) {
-    return isAoError(error, "operation_in_progress") ? { kind: "gone" } : verdictOn(error);
+    if (isAoError(error, "operation_in_progress")) return skip("operation_in_progress", error.message);
+    return staysFor(error);
   }
 }
 
@@ -171,34 +196,35 @@ function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, salvag
   };
 }
 
-/** What was judged holds no more when another command was faster. */
+/** What was planned holds no more when another command was faster. */
 function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void {
   const row = store.get(id);
   if (row !== undefined && isCandidate(row) && row.metadata.launchId === metadata.launchId) return;
   throw new AoError("operation_in_progress", `session ${id} was freed or restored by another process`);
 }
 
-function busy(operation: Operation): Kept {
-  return { kind: "skip", reason: "operation_in_progress", detail: operationInProgress(operation).message };
+function busy(operation: Operation): Stays {
+  return skip("operation_in_progress", operationInProgress(operation).message);
 }
 
-function tally(outcomes: readonly (readonly [SessionRecord, Outcome])[]): Omit<CleanupResult, "dryRun"> {
+function tally(carriedOut: readonly CarriedOut[]): Omit<CleanupResult, "dryRun"> {
   const cleaned: CleanedSession[] = [];
   const skipped: SkippedSession[] = [];
   const errors: FailedSession[] = [];
-  for (const [{ id, projectId }, outcome] of outcomes) {
+  for (const [{ id, projectId, action }, outcome] of carriedOut) {
     switch (outcome.kind) {
-      case "cleaned":
-        cleaned.push({ id, projectId, salvageRef: outcome.salvageRef });
-        if (outcome.trouble !== null) errors.push({ id, projectId, message: outcome.trouble });
+      case "cleaned": {
+        const remains = action.kind === "free" ? action.remains : null;
+        const { salvageRef, branchDeleted, trouble } = outcome;
+        cleaned.push({ id, projectId, salvageRef, remains, branchDeleted });
+        if (trouble !== null) errors.push({ id, projectId, message: trouble });
         break;
+      }
       case "skip":
         skipped.push({ id, projectId, reason: outcome.reason, detail: outcome.detail });
         break;
       case "error":
         errors.push({ id, projectId, message: outcome.message });
-        break;
-      case "gone":
         break;
       default:
         assertNever(outcome);

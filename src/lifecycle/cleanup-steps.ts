@@ -1,8 +1,10 @@
 import { jsonMembers, toJson } from "../domain/canonical-json.ts";
+import { decideUnseen, type Stays } from "../domain/cleanup-plan.ts";
 import { errorMessage } from "../domain/errors.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import { factsNow, staysFor } from "./cleanup-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
@@ -11,47 +13,61 @@ import { operationLedger } from "./operations/ledger.ts";
 import { keepAndFree } from "./salvage/keep-and-free.ts";
 import { runtimeTarget } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
-import { describeRefusal, isRefusal } from "./workspace-refusal.ts";
+import { isRefusal } from "./workspace-refusal.ts";
 
 /** Whether there may be something to free. */
 export function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
   return isTerminal(lifecycle) && metadata.workspaceFreedAtMs === null;
 }
 
-/** What became of one worktree: `refusal` when it stays, `trouble` when not all went well. */
+/** What became of one worktree. */
 export interface Freed {
-  readonly refusal: unknown;
+  /** Why it was left after all; `null` when it is gone. */
+  readonly stays: Stays | null;
   /** Where its work is kept; `null` when nothing was. */
   readonly salvageRef: string | null;
+  /** What did not go well beside it. */
   readonly trouble: string | null;
 }
 
+/** Whoever planned it has judged how long ago it ended, and time only goes on. */
+const ANY_AGE = { olderThanMs: null, salvage: false };
+
 /**
- * Frees the worktree of one terminated session and completes the operation; a worktree that is refused
- * completes it, too. Each step may be repeated.
+ * Frees the worktree of one terminated session and completes the operation; a worktree that has to stay after all
+ * completes it, too: what the plan was made from is looked at once more. Each step may be repeated.
  *
- * @throws AoError as `Workspace.destroy` but for a refusal.
+ * @throws AoError as `Workspace.destroy` but for a refusal; runtime_unavailable when nobody could look.
  */
 export async function finishCleanup(
   deps: SessionDeps,
   held: LeasedOperation,
   record: SessionRecord,
 ): Promise<Freed> {
+  const late = decideUnseen(await factsNow(deps, record), ANY_AGE);
+  if (late !== null) return leave(deps, held, { stays: late, salvageRef: null, trouble: null });
   const trouble = await removeDeadRuntime(deps, record);
   const ended = () => operationLedger(deps).checkpoint(held, held.progress);
   await crossing(deps, "cleanup.ended", ended);
   const { refusal, salvageRef } = await freeWorkspace(deps, held, record);
-  if (refusal === null) {
-    await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
-  }
-  const result =
-    refusal === null ? { freed: true, trouble, salvageRef } : { freed: false, why: describeRefusal(refusal) };
+  if (refusal !== null) return leave(deps, held, { stays: staysFor(refusal), salvageRef, trouble });
+  await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
+  const result = { freed: true, trouble, salvageRef };
   await crossing(deps, "cleanup.complete", () =>
     operationLedger(deps).complete(held, toJson(result), (store) => {
-      if (refusal === null) lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id, salvageRef);
+      lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id, salvageRef);
     }),
   );
-  return { refusal, salvageRef, trouble };
+  return { stays: null, salvageRef, trouble };
+}
+
+async function leave(deps: SessionDeps, held: LeasedOperation, freed: Freed): Promise<Freed> {
+  const { stays } = freed;
+  const why = stays?.kind === "skip" ? stays.detail : stays?.message;
+  await crossing(deps, "cleanup.complete", () =>
+    operationLedger(deps).complete(held, toJson({ freed: false, why: why ?? null })),
+  );
+  return freed;
 }
 
 /**
@@ -87,7 +103,7 @@ async function freeWorkspace(
   deps: SessionDeps,
   held: LeasedOperation,
   record: SessionRecord,
-): Promise<Omit<Freed, "trouble">> {
+): Promise<Pick<Freed, "salvageRef"> & { readonly refusal: unknown }> {
   const salvage = jsonMembers(held.input)?.["salvage"] === true;
   try {
     return { refusal: null, salvageRef: await keepAndFree(deps, { held, record, salvage }) };

@@ -181,8 +181,12 @@ export const killSchema = z.strictObject({
 
 const named = { id: text, projectId: text };
 
+const remains = z.strictObject({ branch: text, commits: z.int(), stashes: z.int() });
+
 export const cleanupSchema = z.strictObject({
-  cleaned: z.array(z.strictObject({ ...named, salvageRef: maybe })),
+  cleaned: z.array(
+    z.strictObject({ ...named, salvageRef: maybe, remains: remains.nullable(), branchDeleted: maybe }),
+  ),
   skipped: z.array(z.strictObject({ ...named, reason: z.enum(SKIP_REASONS), detail: text })),
   errors: z.array(z.strictObject({ ...named, message: text })),
   dryRun: z.boolean(),

@@ -345,7 +345,7 @@ describe("cleanup", () => {
     expect(dry).toMatchObject({ exitCode: 0, stdout: "would free app-1\n" });
     const real = await memoryCli(world, ["cleanup", "--json"]);
     expect(JSON.parse(real.stdout)).toEqual({
-      cleaned: [{ id: "app-1", projectId: "app", salvageRef: null }],
+      cleaned: [{ id: "app-1", projectId: "app", salvageRef: null, remains: null, branchDeleted: null }],
       skipped: [],
       errors: [],
       dryRun: false,

@@ -43,7 +43,7 @@ describe("a cleanup", () => {
     world.workspace.refuse(pathOf("app-2"));
     const result = await cleanup(world);
     expect(result).toEqual({
-      cleaned: [{ id: "app-1", projectId: "app", salvageRef: null }],
+      cleaned: [{ id: "app-1", projectId: "app", salvageRef: null, remains: null, branchDeleted: null }],
       skipped: [{ id: "app-2", projectId: "app", reason: "untracked", detail: "1 untracked file" }],
       errors: [],
       dryRun: false,
@@ -57,7 +57,8 @@ describe("a cleanup", () => {
     expect(world.log).toEqual([
       "runtime.look app-1",
       "store.save app-1 terminated/manually_killed missing",
-      "workspace.inspect app-1",
+      "workspace.survey app-1",
+      "runtime.look app-1",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
       "files.removeTree /data/launch/app-1/launch-1",
@@ -88,10 +89,13 @@ describe("a cleanup", () => {
     expect(await cleanup(world)).toMatchObject({ cleaned: [], skipped: [], errors: [] });
   });
 
-  test("looks at all sessions with one call", async () => {
-    const world = await anEndedWorld(5);
+  test("looks at all sessions with one call, and at each once more when its turn comes", async () => {
+    const world = await anEndedWorld(3);
     await cleanup(world);
-    expect(world.log.filter((call) => call.startsWith("runtime.look"))).toHaveLength(1);
+    const ids = ["app-1", "app-2", "app-3"];
+    expect(world.log.filter((call) => call.startsWith("runtime.look"))).toEqual(
+      [ids.join(" "), ...ids].map((looked) => `runtime.look ${looked}`),
+    );
   });
 
   test("finds a session whose agent died unseen", async () => {
@@ -113,7 +117,8 @@ describe("a cleanup", () => {
     const world = await anEndedWorld(2);
     const steps: string[] = [];
     await cleanup(world, { onStep: (step) => void steps.push(step) });
-    expect(steps).toEqual(["checking app-1", "checking app-2"]);
+    const work = (what: string) => ["app-1", "app-2"].map((id, at) => `${what} ${at + 1}/2 ${id}`);
+    expect(steps).toEqual([...work("checking"), ...work("freeing")]);
   });
 
   test("twice at once frees each worktree once, without an error", async () => {
@@ -196,7 +201,7 @@ describe("a dry run", () => {
     expect([world.deps.store.list(), await world.deps.inbox.pending()]).toEqual(before);
     expect(world.log.map((call) => call.split(" ")[0])).toEqual([
       "runtime.look",
-      ...["workspace.inspect", "workspace.inspect", "workspace.inspect"],
+      ...["workspace.survey", "workspace.survey", "workspace.survey"],
     ]);
     expect(idsOf(dry.cleaned)).toEqual(["app-1", "app-3"]);
     expect(await cleanup(world)).toEqual({ ...dry, dryRun: false });
@@ -236,7 +241,7 @@ describe("a cleanup that cannot see", () => {
 
   test("stops when git is missing", async () => {
     const world = await anEndedWorld(2);
-    world.workspace.failNext("inspect", new AoError("git_unavailable", "git is missing"));
+    world.workspace.failNext("survey", new AoError("git_unavailable", "git is missing"));
     await expect(cleanup(world)).rejects.toMatchObject({ code: "git_unavailable" });
     expect(world.workspace.exists(pathOf("app-1"))).toBe(true);
   });
@@ -251,7 +256,7 @@ describe("a cleanup that cannot see", () => {
 describe("one session's failure", () => {
   test("is listed and does not stop the others", async () => {
     const world = await anEndedWorld(3);
-    world.workspace.failNext("inspect", new AoError("git_failed", "bad object"));
+    world.workspace.failNext("survey", new AoError("git_failed", "bad object"));
     const result = await cleanup(world);
     expect(result.errors).toEqual([{ id: "app-1", projectId: "app", message: "bad object" }]);
     expect(idsOf(result.cleaned)).toEqual(["app-2", "app-3"]);
@@ -269,8 +274,8 @@ describe("one session's failure", () => {
     const world = await anEndedWorld(1);
     const workspace = {
       ...world.deps.workspace,
-      async inspect(...args: Parameters<World["deps"]["workspace"]["inspect"]>) {
-        const found = await world.deps.workspace.inspect(...args);
+      async survey(...args: Parameters<World["deps"]["workspace"]["survey"]>) {
+        const found = await world.deps.workspace.survey(...args);
         world.workspace.refuse(pathOf("app-1"));
         return found;
       },
