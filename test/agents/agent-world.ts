@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
 import type * as z from "zod";
 import { type Ao, aoSandbox, git, type RunOptions } from "../support/ao.ts";
 import { listSchema, outputSchema, turnsSchema } from "../support/json-schemas.ts";
@@ -33,6 +34,8 @@ export interface AgentSuite {
   readonly secret: string;
   /** Settings in the home that no launch may change, relative to it. */
   readonly settings: readonly string[];
+  /** Its own arguments with which its shell tool runs in the worktree without a question. */
+  readonly freely: readonly string[];
   /** A step for which it asks for permission in its default mode, and what is made once it was given. */
   readonly asking: (file: string) => Step;
   /** What its permission prompt shows. */
@@ -87,6 +90,31 @@ function commandLines(): readonly string[] {
     });
 }
 
+/** Ends what agents of a data directory left running, each by its pid, and waits until nothing of it is there. */
+async function endAgents(dataDir: string): Promise<void> {
+  const mine = () =>
+    readdirSync("/proc").filter((name) => {
+      if (!/^\d+$/.test(name)) return false;
+      try {
+        return readFileSync(`/proc/${name}/environ`, "latin1").includes(`AO_DATA_DIR=${dataDir}\0`);
+      } catch {
+        return false;
+      }
+    });
+  for (let tries = 0, left = mine(); left.length > 0 && tries < 100; tries++, left = mine()) {
+    for (const pid of left.map(Number)) endOne(pid);
+    await sleep(20);
+  }
+}
+
+function endOne(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone.
+  }
+}
+
 /** Looks at the process list every few milliseconds. */
 export function watchProcesses(): ProcessWatch {
   const seen = new Set<string>();
@@ -99,6 +127,7 @@ export function watchProcesses(): ProcessWatch {
 
 export async function agentWorld(suite: AgentSuite): Promise<AgentWorld> {
   const ao = aoSandbox();
+  onTestFinished(() => endAgents(ao.dataDir));
   const model = await modelServer();
   const own = suite.prepare({ home: ao.home, model });
   const env = { ...own, PATH: `${agentsFolder()}:${process.env["PATH"]}` };

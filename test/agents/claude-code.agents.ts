@@ -20,6 +20,7 @@ const CLAUDE: AgentSuite = {
   },
   secret: KEY,
   settings: [".claude/settings.json", ".claude/settings.local.json"],
+  freely: ["--allowedTools", "Bash"],
   asking: (file) => run(`touch ${file}`),
   askingScreen: /Do you want to proceed\?/,
   approve: ["Enter"],

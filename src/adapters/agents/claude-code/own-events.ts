@@ -26,31 +26,44 @@ type OwnEvent = (typeof OWN_EVENTS)[number];
  * no, or stopped it before its first word; and what it does now, should a hook be lost. Never rejects.
  */
 export async function readOwnEvents(folder: string, launch: RunningLaunch): Promise<readonly HookEvent[]> {
-  const { pid, nowMs } = launch;
-  const status = pid === null ? undefined : await readStatus(folder, pid, launch.workspacePath);
+  const { pid, nowMs, workspacePath, sessionId, launchId } = launch;
+  const status = pid === null ? undefined : await readStatus(folder, pid, workspacePath);
   if (status === undefined) return [];
-  const event = (name: OwnEvent, key: string | number, atMs: number): HookEvent => {
-    const { sessionId, launchId } = launch;
-    const body = JSON.stringify({ session_id: status.sessionId });
-    return {
-      id: `${launchId}-${name}-${key}`,
-      sessionId,
-      launchId,
-      agent: "claude-code",
-      event: name,
-      atMs,
-      body,
-    };
-  };
-  const { sinceMs } = status;
-  if (status.status === "waiting") return [event("ao:waiting", sinceMs, sinceMs)];
-  if (status.status === "busy") return [event("ao:busy", sinceMs, sinceMs)];
-  if (status.status !== "idle") return [];
-  const last = lastWord(await readTail(folder, launch.workspacePath, status.sessionId), status.startedAtMs);
-  if (last?.kind === "interrupted") return [event("ao:interrupted", last.key, last.atMs)];
-  const restsMs = nowMs - sinceMs;
-  if (last?.kind === "answered") return restsMs > LOST_HOOK_MS ? [event("ao:stopped", sinceMs, sinceMs)] : [];
-  return last?.kind === "asked" && restsMs > NO_HOOK_MS ? [event("ao:interrupted", sinceMs, sinceMs)] : [];
+  const told = await toldBy(status);
+  if (told === undefined) return [];
+  const { name, key, atMs } = told;
+  const body = JSON.stringify({ session_id: status.sessionId });
+  const id = `${launchId}-${name}-${key}`;
+  return [{ id, sessionId, launchId, agent: "claude-code", event: name, atMs, body }];
+
+  async function toldBy({ status: word, sinceMs, sessionId: conversation, startedAtMs }: OwnStatus) {
+    const since = { key: String(sinceMs), atMs: sinceMs };
+    if (word === "waiting") return { name: "ao:waiting", ...since } satisfies Told;
+    if (word === "busy") return { name: "ao:busy", ...since } satisfies Told;
+    if (word !== "idle") return undefined;
+    const last = lastWord(await readTail(folder, workspacePath, conversation), startedAtMs);
+    return restingAfter(last, since, nowMs);
+  }
+}
+
+interface Told {
+  readonly name: OwnEvent;
+  /** The same whenever it is read. */
+  readonly key: string;
+  readonly atMs: number;
+}
+
+/** How its turn ended, once claude rests: by the log, or because no hook told it in time. */
+function restingAfter(
+  last: LastWord | undefined,
+  since: Pick<Told, "key" | "atMs">,
+  nowMs: number,
+): Told | undefined {
+  if (last === undefined) return undefined;
+  if (last.kind === "interrupted") return { name: "ao:interrupted", key: last.key, atMs: last.atMs };
+  const restsMs = nowMs - since.atMs;
+  if (last.kind === "asked") return restsMs > NO_HOOK_MS ? { name: "ao:interrupted", ...since } : undefined;
+  return restsMs > LOST_HOOK_MS ? { name: "ao:stopped", ...since } : undefined;
 }
 
 async function readStatus(
@@ -100,9 +113,7 @@ type LastWord =
 
 /** How the conversation stands by its last record of this process that says so. */
 function lastWord(records: readonly LogRecord[], startedAtMs: number): LastWord | undefined {
-  return records.findLast((record) => wordOf(record, startedAtMs) !== undefined) === undefined
-    ? undefined
-    : records.map((record) => wordOf(record, startedAtMs)).findLast((word) => word !== undefined);
+  return records.map((record) => wordOf(record, startedAtMs)).findLast((word) => word !== undefined);
 }
 
 function wordOf(record: LogRecord, startedAtMs: number): LastWord | undefined {
