@@ -144,9 +144,9 @@ export interface Workspace {
    * runs, then removes folder and record, and the branch unless the plan says that it existed or it has moved.
    * Only for one in which no agent ever ran. Idempotent.
    *
-   * @throws AoError workspace_dirty when its making was over and there is work in it since, or its repository is
-   *   gone and there is anything in it; `details.findings`, all of it is left then. What else is half made is not
-   *   asked for work.
+   * @throws AoError workspace_dirty when there is work in it, or its repository is gone and there is anything in
+   *   it; `details.findings`, all of it is left then. Of what is half made nothing is work that the making can have
+   *   put there, cut off or whole; what a post-create command wrote is no proof of that.
    * @throws AoError workspace_unsafe_path when what is there is not of this session and operation; all of it
    *   is left then, the branch as well.
    * @throws AoError teardown_incomplete when a child would not end, or files could not be deleted.

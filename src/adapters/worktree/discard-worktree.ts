@@ -7,6 +7,7 @@ import { discardOrphaned } from "./discard-orphaned.ts";
 import { endStrays } from "./end-strays.ts";
 import { entryAt, namesAt, unseen } from "./entry-at.ts";
 import { freeWorktree } from "./free-worktree.ts";
+import { refuseWorkIn } from "./half-made.ts";
 import { readMarker } from "./marker.ts";
 import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
@@ -41,6 +42,7 @@ export async function discardWorktree(
   if (repository === undefined) return discardOrphaned(context, ref, path);
   const discarding = { context, ref, plan, repository, path };
   const record = await freeIfMade(discarding, await ownRecord(discarding));
+  await refuseForeign(discarding, record);
   await discardFolder(discarding, record);
   await removeRecords(discarding, record);
   await removeEmptyFolders(await realpathOfAny(context.managedRoot), dirname(path));
@@ -83,6 +85,14 @@ async function freeIfMade(
 async function isMade(record: WorktreeRecord, { operationId }: WorkspacePlan): Promise<boolean> {
   const [marker, reason] = await Promise.all([readMarker(record.gitDir), lockReason(record)]);
   return marker !== undefined && !isBeingMade(reason, operationId);
+}
+
+/** Somebody may have begun to work in what is only half made. @throws AoError workspace_dirty */
+async function refuseForeign(discarding: Discarding, record: WorktreeRecord | undefined): Promise<void> {
+  const { context, path } = discarding;
+  if ((await readGitLink(path)).kind !== "link") return;
+  const marker = record === undefined ? undefined : await readMarker(record.gitDir);
+  await refuseWorkIn(context, { ...discarding, marker });
 }
 
 async function discardFolder(

@@ -125,7 +125,7 @@ describe("a making that was broken off is taken back whole", () => {
     ],
     ["what git itself locks", (_path, gitDir) => writeFileSync(join(gitDir, "locked"), "initializing")],
     ["a lock of the index", (_path, gitDir) => writeFileSync(join(gitDir, "index.lock"), "")],
-    ["a file that a post-create command wrote", (path) => writeIn(path, "built/x", "x")],
+    ["a file that git was writing", (path) => writeIn(path, "readme.md", "hel")],
   ])("with %s", async (_what, cut) => {
     const { workspace, wanted, plan, world, before } = await brokenOff(cut);
     await workspace.discard(wanted, plan);
@@ -156,6 +156,63 @@ describe("a making that was broken off is taken back whole", () => {
     await workspace.discard(again, restorePlan as WorkspacePlan);
     expect(traces(world)).toEqual(before);
     expect(world.repository.branches()).toContain("feat/1");
+  });
+});
+
+describe("what somebody put into a worktree that is only half made keeps it", () => {
+  test.each<[string, (path: string, gitDir: string) => void, string]>([
+    ["a file", (path) => writeIn(path, "notes.txt", "mine\n"), "1 untracked file: notes.txt"],
+    ["a change", (path) => writeIn(path, "readme.md", "hello to you\n"), "1 changed file: readme.md"],
+    [
+      "a file, where the making had come to no index",
+      (path, gitDir) => {
+        rmSync(join(gitDir, "index"));
+        rmSync(join(path, "readme.md"));
+        writeIn(path, "notes.txt", "mine\n");
+      },
+      "1 untracked file: notes.txt",
+    ],
+    ["a repository", (path) => void gitRepository(join(path, "inner")), "1 repository inside: inner/"],
+  ])("%s", async (_what, work, told) => {
+    const { workspace, wanted, plan, world } = await brokenOff(work);
+    const before = traces(world);
+    for (let times = 0; times < 2; times++) {
+      const error = await failure(workspace.discard(wanted, plan), "workspace_dirty");
+      expect(error.message).toContain(told);
+      expect(traces(world)).toEqual(before);
+    }
+    expect(await workspace.marked()).toMatchObject([{ flaw: expect.any(String) }]);
+  });
+
+  /** Broken off while `.env` and `data` of the repository were put into it. */
+  async function putting(cut: (path: string) => void) {
+    const repository = gitRepository();
+    repository.commit(".gitignore", ".env\ndata\nnode_modules/\n");
+    writeIn(repository.path, ".env", "a=1\nb=2\n");
+    writeIn(repository.path, "data/set.csv", "1\n");
+    const all = await planned(worktreeWorld(repository));
+    const postCreate = { ...all.wanted.postCreate, copy: [".env"], symlinks: ["data"] };
+    const { path } = await all.workspace.create({ ...all.wanted, postCreate }, all.plan);
+    rmSync(join(gitDirOf(path), "ao.json"));
+    writeFileSync(join(gitDirOf(path), "locked"), `ao operation ${OPERATION}`);
+    cut(path);
+    return all;
+  }
+
+  test.each<[string, (path: string) => void]>([
+    ["whole", () => undefined],
+    ["cut off", (path) => writeIn(path, ".env", "a=1\n")],
+    ["beside what a tool made", (path) => writeIn(path, "node_modules/a/index.js", "a\n")],
+  ])("but not what the making puts there, %s", async (_how, cut) => {
+    const { workspace, wanted, plan, world, before } = await putting(cut);
+    await workspace.discard(wanted, plan);
+    expect(traces(world)).toEqual(before);
+  });
+
+  test("an ignored file that differs from what the making puts there", async () => {
+    const { workspace, wanted, plan } = await putting((path) => writeIn(path, ".env", "a=3\n"));
+    const error = await failure(workspace.discard(wanted, plan), "workspace_dirty");
+    expect(error.details["findings"]).toMatchObject([{ kind: "ignored", items: [".env"] }]);
   });
 });
 
