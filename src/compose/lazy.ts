@@ -56,6 +56,8 @@ export function lazyGit(
       drop: async (path, ref) => (await snapshots()).drop(path, ref),
       take: async (ref, turnId, edge) => (await snapshots()).take(ref, turnId, edge),
       checkpoints: async (path, id) => (await snapshots()).checkpoints(path, id),
+      adopt: async (path, ref, as) => (await snapshots()).adopt(path, ref, as),
+      changes: async (path, request) => (await snapshots()).changes(path, request),
       rewind: async (request) => (await snapshots()).rewind(request),
       dropCheckpoints: async (path, id) => (await snapshots()).dropCheckpoints(path, id),
     },

@@ -41,6 +41,7 @@ export const OPERATION_KINDS = [
   "cancel_turn",
   "rewind",
   "put_back",
+  "fork",
 ] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 

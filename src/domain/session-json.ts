@@ -109,8 +109,8 @@ export function toSessionJson(record: SessionRecord, context: SessionJsonContext
     terminatedAt: isoTime(record.terminatedAtMs),
     agentSessionId: metadata.agentSessionId,
     runtime: runtimeJson(metadata, context.attach),
-    parentId: null,
-    forkedFromTurnId: null,
+    parentId: metadata.fork?.parentId ?? null,
+    forkedFromTurnId: metadata.fork?.turnId ?? null,
     lifecycle: lifecycleJson(lifecycle),
   };
 }

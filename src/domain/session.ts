@@ -1,4 +1,5 @@
 import type { AgentExit } from "./agent-exit.ts";
+import type { ForkOrigin } from "./fork-origin.ts";
 import type { HeardEvents } from "./heard-events.ts";
 import type { LaunchId, ProjectId, SessionId } from "./ids.ts";
 import type { CanonicalLifecycle } from "./lifecycle.ts";
@@ -61,6 +62,8 @@ export interface SessionMetadata {
   readonly heard: HeardEvents | null;
   readonly killNote: string | null;
   readonly configPath: string | null;
+  /** Where it comes from; absent for a session that was not forked. */
+  readonly fork?: ForkOrigin;
 }
 
 export interface SessionRecord {

@@ -1,6 +1,8 @@
 import type { Checkpoint } from "../domain/checkpoint.ts";
+import type { FileChange } from "../domain/file-change.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Salvage, SalvageContent, SalvageReason, Unkeepable } from "../domain/salvage.ts";
+import type { TurnCheckpoint } from "../domain/turn.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { WorkspaceRef } from "./workspace.ts";
 
@@ -33,6 +35,12 @@ export interface RewindRequest {
   readonly checkpointRef: string;
   /** Holds what is in the workspace now; `null` when the branch has all of it. */
   readonly salvageRef: string | null;
+}
+
+/** Two states of files; a commit is one of `ao`'s own, or any other. */
+export interface ChangesRequest {
+  readonly since: string;
+  readonly now: { readonly workspace: WorkspaceRef } | { readonly commit: string };
 }
 
 /** How many files a put-back wrote or removed; 0 when all was there already. */
@@ -111,6 +119,27 @@ export interface Snapshots extends Checkpoints {
 
   /** The checkpoints of a session, in no order. @throws AoError git_failed, git_unavailable. */
   checkpoints(repositoryPath: string, sessionId: SessionId): Promise<readonly Checkpoint[]>;
+
+  /**
+   * Keeps the commit of a checkpoint also as the checkpoint of the end of a turn of another session. Idempotent.
+   *
+   * @throws AoError checkpoint_not_found, also when another commit has that name.
+   * @throws AoError git_failed, git_unavailable.
+   */
+  adopt(
+    repositoryPath: string,
+    checkpointRef: string,
+    as: Pick<Checkpoint, "sessionId" | "turnId">,
+  ): Promise<TurnCheckpoint>;
+
+  /**
+   * What the files of a workspace, or of a commit, differ in from those of a commit; by path, ignored ones left out.
+   * `null` when there is no such workspace. Changes nothing that anybody works with.
+   *
+   * @throws AoError checkpoint_not_found when there is no such commit; workspace_dirty, busy as `take`.
+   * @throws AoError git_failed, git_unavailable.
+   */
+  changes(repositoryPath: string, request: ChangesRequest): Promise<readonly FileChange[] | null>;
 
   /**
    * Makes the files of a workspace those of a checkpoint; ignored ones, HEAD and index stay. Nothing is

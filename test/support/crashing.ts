@@ -16,6 +16,8 @@ export interface Run<Result> {
 export interface CrashOptions {
   /** The number of the boundary at which the process is killed, from 1; never when absent. */
   readonly crashAt?: number;
+  /** The name of the boundary at which the process is killed. */
+  readonly crashAtBoundary?: string;
   /** The process is killed in the middle of making a worktree. */
   readonly inCreate?: boolean;
 }
@@ -26,7 +28,7 @@ export interface CrashOptions {
  */
 export async function inProcess<Result>(
   world: World,
-  { crashAt = Number.POSITIVE_INFINITY, inCreate = false }: CrashOptions,
+  { crashAt = Number.POSITIVE_INFINITY, crashAtBoundary, inCreate = false }: CrashOptions,
   work: (deps: SessionDeps) => Promise<Result>,
 ): Promise<Run<Result>> {
   const process = world.processes.add({ command: "ao" });
@@ -50,7 +52,7 @@ export async function inProcess<Result>(
     boundary: async (name) => {
       if (isDead) await never();
       crossed.push(name);
-      if (crossed.length >= crashAt) await die(name);
+      if (crossed.length >= crashAt || name === crashAtBoundary) await die(name);
     },
     clock: {
       nowMs: deps.clock.nowMs,

@@ -14,6 +14,7 @@ import type { WorkspaceRef } from "../../ports/workspace.ts";
 import {
   contentOf,
   countOther,
+  fileChanges,
   fileConflicts,
   indexConflicts,
   inOrder,
@@ -169,7 +170,9 @@ function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
   };
 }
 
-function checkpoints(world: World): Pick<Snapshots, "take" | "checkpoints" | "dropCheckpoints"> {
+function checkpoints(
+  world: World,
+): Pick<Snapshots, "take" | "checkpoints" | "dropCheckpoints" | "adopt" | "changes"> {
   const { taken, work } = world;
   const ofSession = (sessionId: SessionId) =>
     [...taken.values()].filter(({ checkpoint }) => checkpoint.sessionId === sessionId);
@@ -189,6 +192,23 @@ function checkpoints(world: World): Pick<Snapshots, "take" | "checkpoints" | "dr
     },
     checkpoints: async (_repositoryPath, sessionId) =>
       ofSession(sessionId).map(({ checkpoint }) => checkpoint),
+    async adopt(_repositoryPath, from, { sessionId, turnId }) {
+      failAt(world, "adopt");
+      const found = taken.get(from);
+      if (found === undefined) throw missing("checkpoint_not_found", from);
+      const ref = checkpointRef(sessionId, turnId, "end");
+      const there = taken.get(ref) ?? found;
+      if (there.checkpoint.commit !== found.checkpoint.commit) throw missing("checkpoint_not_found", ref);
+      taken.set(ref, { ...found, checkpoint: { ...found.checkpoint, ref, sessionId, turnId, edge: "end" } });
+      return { ref, commit: found.checkpoint.commit };
+    },
+    async changes(_repositoryPath, { since, now }) {
+      failAt(world, "changes");
+      const before = filesOf(world, since);
+      if ("commit" in now) return fileChanges(before, filesOf(world, now.commit));
+      const { path } = now.workspace;
+      return world.workspace.exists(path) ? fileChanges(before, parted(work.state(path).files)[1]) : null;
+    },
     async dropCheckpoints(_repositoryPath, sessionId) {
       enter(world, "dropCheckpoints", sessionId);
       const found = ofSession(sessionId);
@@ -196,6 +216,12 @@ function checkpoints(world: World): Pick<Snapshots, "take" | "checkpoints" | "dr
       return found.length;
     },
   };
+}
+
+function filesOf({ taken }: World, commit: string): Files {
+  const found = [...taken.values()].find(({ checkpoint }) => checkpoint.commit === commit);
+  if (found === undefined) throw missing("checkpoint_not_found", commit);
+  return found.files;
 }
 
 function enter(world: World, method: keyof Snapshots, whose: string): void {

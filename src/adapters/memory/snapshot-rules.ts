@@ -1,3 +1,4 @@
+import type { FileChange } from "../../domain/file-change.ts";
 import type { Salvage, SalvageContent, SalvagedFile, SalvagedKind } from "../../domain/salvage.ts";
 import type { Conflict } from "../../ports/snapshots.ts";
 import { COMMITTED, type Files, isIgnored, isSameFiles, type WorkState } from "./workspace-files.ts";
@@ -50,6 +51,22 @@ export function indexConflicts(there: WorkState, wanted: WorkState): readonly Co
 export function countOther(one: Files, other: Files): number {
   const names = new Set([...one.keys(), ...other.keys()]);
   return [...names].filter((file) => one.get(file) !== other.get(file)).length;
+}
+
+/** The files in which two states differ, by path. Lines are not counted one by one: all of both are. */
+export function fileChanges(since: Files, now: Files): readonly FileChange[] {
+  const names = [...new Set([...since.keys(), ...now.keys()])].sort();
+  const others = names.filter((file) => since.get(file) !== now.get(file));
+  return others.map((path) => {
+    const [before, after] = [since.get(path), now.get(path)];
+    const changed = after === undefined ? "deleted" : "changed";
+    const kind = before === undefined ? "added" : changed;
+    return { path, kind, insertions: linesIn(after), deletions: linesIn(before), content: after ?? null };
+  });
+}
+
+function linesIn(text = ""): number {
+  return text.split("\n").length - 1;
 }
 
 /** What is in a salvage. */

@@ -1,7 +1,8 @@
 import type { AgentExit } from "../../domain/agent-exit.ts";
 import { ASKS } from "../../domain/facts.ts";
+import type { ForkOrigin, InheritedPart } from "../../domain/fork-origin.ts";
 import type { HeardEvents } from "../../domain/heard-events.ts";
-import { parseLaunchId, parseProjectId, parseSessionId } from "../../domain/ids.ts";
+import { parseLaunchId, parseProjectId, parseSessionId, parseTurnId } from "../../domain/ids.ts";
 import {
   ACTIVITY_SOURCES,
   ACTIVITY_STATES,
@@ -26,6 +27,7 @@ import {
   type SessionMetadata,
   type SessionRecord,
 } from "../../domain/session.ts";
+import type { TurnCheckpoint } from "../../domain/turn.ts";
 import { check, listOf, nullable, number, oneOf, optional, parsedBy, shape, text } from "./shape.ts";
 
 const lifecycle = shape<CanonicalLifecycle>({
@@ -71,6 +73,16 @@ const heardEvents = shape<HeardEvents>({
   setBackFromMs: optional(number),
 });
 
+const forkOrigin = shape<ForkOrigin>({
+  parentId: parsedBy(parseSessionId),
+  turnId: parsedBy(parseTurnId),
+  turnOf: parsedBy(parseSessionId),
+  operationId: text,
+  checkpoint: shape<TurnCheckpoint>({ ref: text, commit: text }),
+  inherits: listOf(shape<InheritedPart>({ name: text, count: number, digest: text })),
+  inheritedThrough: nullable(number),
+});
+
 /** The metadata as a row holds them: of the prompt, which has a table of its own, only whether there is one. */
 interface StoredMetadata extends SessionMetadata {
   readonly prompt: true | null;
@@ -100,6 +112,7 @@ const metadata = shape<StoredMetadata>({
   heard: nullable(heardEvents),
   killNote: nullable(text),
   configPath: nullable(text),
+  fork: optional(forkOrigin),
 });
 
 /** A session as its row holds it. */

@@ -3,6 +3,7 @@ import type { LeasedOperation, Operation } from "../../domain/operation.ts";
 import { carryOutCancel } from "../cancel/carry-out-cancel.ts";
 import { recoverCleanup } from "../cleanup-steps.ts";
 import type { SessionDeps } from "../deps.ts";
+import { carryForkOn } from "../forks/carry-fork-on.ts";
 import { finishKill } from "../kill-steps.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import type { TakeOverError } from "../operations/take-over.ts";
@@ -42,6 +43,8 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
       return recoverFiles(deps, held, () => finishRewind(deps, held));
     case "put_back":
       return recoverFiles(deps, held, () => finishPutBack(deps, held));
+    case "fork":
+      return carryForkOn(deps, held).then(() => undefined);
     default:
       return assertNever(held.kind);
   }

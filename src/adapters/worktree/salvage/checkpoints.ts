@@ -49,13 +49,26 @@ export async function takeCheckpoint(keeping: Keeping, request: TakeRequest): Pr
   return other ?? { ref, sessionId, turnId, edge, commit, head };
 }
 
+/** `Snapshots.adopt`: the same commit under another ref. */
+export async function adoptCheckpoint(
+  plumbing: Plumbing,
+  from: Checkpoint,
+  { sessionId, turnId }: Pick<Checkpoint, "sessionId" | "turnId">,
+): Promise<Checkpoint | undefined> {
+  const ref = checkpointRef(sessionId, turnId, "end");
+  await makeRef(plumbing, ref, from.commit);
+  const found = await findCheckpoint(plumbing, ref);
+  return found?.commit === from.commit ? found : undefined;
+}
+
 /** The checkpoint of exactly this ref. */
 export async function findCheckpoint(plumbing: Plumbing, ref: string): Promise<Checkpoint | undefined> {
   const found = (await findCheckpoints(plumbing, ref)).find((one) => one.ref === ref);
   return found === undefined ? undefined : plainCheckpoint(found);
 }
 
-async function storeFiles(keeping: Keeping): Promise<Files> {
+/** The files of a worktree as a tree, which no ref holds yet. */
+export async function storeFiles(keeping: Keeping): Promise<Files> {
   const { plumbing, root } = keeping;
   return withTempFolder(plumbing.gitDir, async (folder) => {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

@@ -1,4 +1,4 @@
-import { checkpointsOf } from "../../../domain/checkpoint.ts";
+import { checkpointRef, checkpointsOf } from "../../../domain/checkpoint.ts";
 import { AoError } from "../../../domain/errors.ts";
 import { salvageRef } from "../../../domain/salvage.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
@@ -7,12 +7,15 @@ import { contextOf, type GitWorktreesOptions } from "../git-worktrees.ts";
 import type { Context } from "../place.ts";
 import { openRepository } from "../repository.ts";
 import {
+  adoptCheckpoint,
   dropCheckpoints,
   findCheckpoint,
   findCheckpoints,
   plainCheckpoint,
+  storeFiles,
   takeCheckpoint,
 } from "./checkpoints.ts";
+import { fileChanges } from "./file-changes.ts";
 import { hasRecord, hasState, keepWork, unkeepableIn } from "./keep-work.ts";
 import { type Plumbing, plumbingAt } from "./plumbing.ts";
 import { putBack } from "./put-back.ts";
@@ -30,12 +33,12 @@ export interface GitSnapshotsOptions extends GitWorktreesOptions {
 /** The snapshots port on git: commits under `refs/ao/`. */
 export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
   const context = { ...contextOf(options), boundary: options.boundary ?? (async () => {}) };
-  return { ...salvages(context), ...checkpoints(context) };
+  return { ...salvages(context), ...checkpoints(context), ...comparing(context) };
 }
 
 type Checkpointing = "take" | "checkpoints" | "rewind" | "dropCheckpoints";
 
-function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing> {
+function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "adopt" | "changes"> {
   return {
     async salvage({ workspace, reason, atMs }) {
       const work = await workAt(context, workspace);
@@ -105,10 +108,42 @@ function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
   };
 }
 
+function comparing(context: SnapshotContext): Pick<Snapshots, "adopt" | "changes"> {
+  return {
+    async adopt(repositoryPath, from, as) {
+      const plumbing = await repositoryAt(context, repositoryPath);
+      const checkpoint = await findCheckpoint(plumbing, from);
+      if (checkpoint === undefined) throw noCheckpoint(from);
+      const adopted = await adoptCheckpoint(plumbing, checkpoint, as);
+      if (adopted === undefined) throw noCheckpoint(checkpointRef(as.sessionId, as.turnId, "end"));
+      return { ref: adopted.ref, commit: adopted.commit };
+    },
+
+    async changes(repositoryPath, { since, now }) {
+      const plumbing = await repositoryAt(context, repositoryPath);
+      await requireCommit(plumbing, since);
+      if ("commit" in now) {
+        await requireCommit(plumbing, now.commit);
+        return fileChanges(plumbing, since, now.commit);
+      }
+      const keeping = await findStanding(context, now.workspace);
+      return keeping === undefined
+        ? null
+        : fileChanges(keeping.plumbing, since, (await storeFiles(keeping)).tree);
+    },
+  };
+}
+
 /** @throws AoError git_failed when there is no repository any more. */
 async function repositoryAt({ git }: Context, path: string): Promise<Plumbing> {
   const { commonDir } = await openRepository(git, path);
   return plumbingAt(git, { gitDir: commonDir, commonDir, root: null });
+}
+
+/** @throws AoError checkpoint_not_found */
+async function requireCommit(plumbing: Plumbing, commit: string): Promise<void> {
+  const { exitCode } = await plumbing.ask(["cat-file", "-e", `${commit}^{commit}`]);
+  if (exitCode !== 0) throw noCheckpoint(commit);
 }
 
 function noCheckpoint(ref: string): AoError {
