@@ -32,6 +32,8 @@ function endAll(): void {
 export interface GroupWatch {
   /** Resolves when even KILL did not end it, as with a process that waits for a lost file system. */
   readonly givenUp: Promise<undefined>;
+  /** Begins the time anew, unless it was up already. */
+  postpone(): void;
   /** Ends the watch; whether the time was up. */
   stop(): boolean;
 }
@@ -55,9 +57,12 @@ export function endWhenLate(pid: number, timeoutMs: number): GroupWatch {
     };
     return setTimeout(due, timeoutMs + at * GRACE_MS);
   });
+  const postpone = () => {
+    if (!isLate) for (const timer of timers) timer.refresh();
+  };
   const stop = () => {
     for (const timer of timers) clearTimeout(timer);
     return isLate;
   };
-  return { givenUp, stop };
+  return { givenUp, postpone, stop };
 }

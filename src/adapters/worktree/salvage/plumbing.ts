@@ -1,8 +1,8 @@
-import { execa } from "execa";
-import { AoError } from "../../../domain/errors.ts";
+import { AoError, errorMessage } from "../../../domain/errors.ts";
 import { type GitResult, gitFailed } from "../git-failure.ts";
 import { retryHalfWritten } from "../git-retry.ts";
 import { type Git, gitMissing, locationArgs, runGit } from "../run-git.ts";
+import { runStreaming, type StreamingEnd } from "../run-streaming.ts";
 
 /** Where git's plumbing works. All paths are resolved. */
 export interface PlumbingPlace {
@@ -68,24 +68,21 @@ const ENV = { GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_NO_REPLACE_OB
 const TIMEOUT_MS = 600_000;
 
 /** The plumbing of `git` at a place. */
-export function plumbingAt(git: Git, place: PlumbingPlace): Plumbing {
-  return plumbingWith(git.program, { ...git.env, ...ENV }, place);
+export function plumbingAt(git: Git, place: PlumbingPlace, timeoutMs = TIMEOUT_MS): Plumbing {
+  return plumbingWith({ program: git.program, env: { ...git.env, ...ENV }, timeoutMs }, place);
 }
 
-function plumbingWith(
-  program: string,
-  env: Readonly<Record<string, string>>,
-  place: PlumbingPlace,
-): Plumbing {
+function plumbingWith(options: Omit<Call, "argsFor">, place: PlumbingPlace): Plumbing {
+  const { program, env, timeoutMs } = options;
   const where = locationArgs({ kind: "git_dir", gitDir: place.gitDir, workTree: place.root });
-  const call = { program, env, argsFor: (args: readonly string[]) => [...OPTIONS, ...where, ...args] };
+  const call = { ...options, argsFor: (args: readonly string[]) => [...OPTIONS, ...where, ...args] };
   const ask = (args: readonly string[], input = "") =>
     retryHalfWritten(() => {
       const bytes = Buffer.from(input, "latin1");
       const own = {
         args: call.argsFor(args),
         input: bytes,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs,
         encoding: "latin1",
       } as const;
       return runGit({ program, env, ...own });
@@ -99,13 +96,15 @@ function plumbingWith(
       return result.stdout;
     },
     start: (args, input) => startGit(call, args, input),
-    withEnv: (more) => plumbingWith(program, { ...env, ...more }, place),
+    withEnv: (more) => plumbingWith({ ...options, env: { ...env, ...more } }, place),
   };
 }
 
 interface Call {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
+  /** For one call; of a git that is talked to, how long nothing may move. */
+  readonly timeoutMs: number;
   argsFor(args: readonly string[]): readonly string[];
 }
 
@@ -114,34 +113,34 @@ function startGit(
   args: readonly string[],
   input: string | AsyncIterable<Uint8Array>,
 ): StreamingGit {
-  const child = execa(call.program, call.argsFor(args), {
-    ...{ cwd: "/", env: call.env, extendEnv: false, reject: false },
-    buffer: { stdout: false },
-    ...(typeof input === "string" ? { input: Buffer.from(input, "latin1") } : { stdin: input }),
-  });
+  const { program, env, timeoutMs: quietMs } = call;
+  const pieces = typeof input === "string" ? [Buffer.from(input, "latin1")] : input;
+  const { output, ended } = runStreaming({ program, args: call.argsFor(args), env, input: pieces, quietMs });
   return {
-    output: child.stdout,
+    output,
     async done(action) {
-      const result = await child;
-      if (result.exitCode === undefined) throw noAnswer(call, args, result);
-      if (result.exitCode !== 0) throw gitFailed(action, String(result.stderr));
+      const end = await ended;
+      if (end.kind !== "ended") throw noAnswer(call, args, end);
+      if (end.exitCode !== 0) throw gitFailed(action, end.stderr);
     },
   };
 }
 
-interface Unanswered {
-  readonly code?: string | undefined;
-  readonly cause?: unknown;
-  readonly originalMessage?: string | undefined;
-  readonly shortMessage?: string | undefined;
-}
-
-function noAnswer({ program }: Call, args: readonly string[], result: Unanswered): AoError {
-  if (result.code === "ENOENT" || result.code === "EACCES") return gitMissing(program, result.cause);
-  const why = result.originalMessage ?? result.shortMessage ?? "it ended without a word";
-  return new AoError("git_unavailable", `git did not answer: ${why}`, {
-    hint: "run ao doctor",
-    details: { args },
-    cause: result.cause,
-  });
+function noAnswer(
+  { program, timeoutMs }: Call,
+  args: readonly string[],
+  end: Exclude<StreamingEnd, { readonly kind: "ended" }>,
+): AoError {
+  const options = { hint: "run ao doctor", details: { args } };
+  const because = (why: string) => new AoError("git_unavailable", `git did not answer: ${why}`, options);
+  switch (end.kind) {
+    case "signalled":
+      return because(`${end.signal} ended it`);
+    case "timed_out":
+      return because(`it and all it had started were ended after ${timeoutMs / 1000} s without a byte`);
+    case "not_started":
+      return ["ENOENT", "EACCES"].includes(end.code ?? "")
+        ? gitMissing(program, end.cause)
+        : because(errorMessage(end.cause));
+  }
 }
