@@ -37,6 +37,7 @@ const ENTRIES: readonly Entry[] = [
   { names: ["attach"], load: async () => (await import("./commands/attach.ts")).attachCommand },
   { names: ["output"], load: async () => (await import("./commands/output.ts")).outputCommand },
   { names: ["cancel"], load: async () => (await import("./commands/cancel.ts")).cancelCommand },
+  { names: ["goal"], load: async () => (await import("./commands/goal.ts")).goalCommand },
   { names: ["turns"], load: async () => (await import("./commands/turns.ts")).turnsCommand },
   { names: ["events"], load: async () => (await import("./commands/events.ts")).eventsCommand },
   { names: ["transcript"], load: async () => (await import("./commands/transcript.ts")).transcriptCommand },

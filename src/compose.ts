@@ -16,6 +16,7 @@ import { fileInbox } from "./adapters/inbox/file-inbox.ts";
 import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
+import { systemGoalChecks } from "./adapters/node/system-goal-checks.ts";
 import { systemIds } from "./adapters/node/system-ids.ts";
 import { systemPrograms } from "./adapters/node/system-programs.ts";
 import { systemProcessTable } from "./adapters/processes/system-process-table.ts";
@@ -167,6 +168,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     changes: store.changes,
     turns: store.turns,
     messages: store.messages,
+    ...{ goals: store.goals, goalChecks: systemGoalChecks() },
     checkpoints: git.snapshots,
     ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes, locks }),

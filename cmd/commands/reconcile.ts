@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
+import { configuredEnv } from "../../src/lifecycle/configured-sessions.ts";
 import { keptWithoutStore } from "../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import type { ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
@@ -15,15 +16,16 @@ const MIN_INTERVAL_MS = 100;
 const MAX_INTERVAL_MS = 86_400_000;
 
 const NOTHING: ReconcileResult = {
-  ...{ observed: 0, transitions: [], operations: [], messages: [], orphans: [] },
+  ...{ observed: 0, transitions: [], operations: [], goals: [], messages: [], orphans: [] },
   ...{ setAside: 0, errors: [] },
 };
 
 function linesOf(result: ReconcileResult): readonly string[] {
-  const { observed, transitions, operations, messages, orphans } = result;
+  const { observed, transitions, operations, goals, messages, orphans } = result;
   return [
     ...operations.map(({ kind, sessionId, id, outcome }) => `${kind} of ${sessionId ?? id} ${outcome}`),
     ...transitions.map(({ id, from, to, reason }) => `${id} ${from} -> ${to}${reason ? ` (${reason})` : ""}`),
+    ...goals.map(({ sessionId, kind, turnsUsed }) => `goal of ${sessionId} ${kind} after ${turnsUsed} turns`),
     ...messages.map(({ messageId, sessionId, state }) => `message ${messageId} for ${sessionId} ${state}`),
     ...orphans.map(
       ({ kind, where, sessionId, action, detail }) =>
@@ -37,8 +39,9 @@ interface Flags {
   readonly interval?: string;
 }
 
-async function tick({ deps, dataDirectory, isNew }: Ao): Promise<ReconcileResult> {
-  if (!isNew) return reconcile(deps);
+async function tick(ao: Ao): Promise<ReconcileResult> {
+  const { deps, dataDirectory, isNew } = ao;
+  if (!isNew) return reconcile(deps, { envOf: (record) => configuredEnv(ao, record) });
   // Without a store nothing can be known to be nobody's: it is only named.
   return dataDirectory.exists() ? { ...NOTHING, orphans: await keptWithoutStore(deps) } : NOTHING;
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type FactsJson, factSources } from "../../src/domain/fact-sources.ts";
+import { type GoalJson, toGoalJson } from "../../src/domain/goal-json.ts";
 import type { Operation } from "../../src/domain/operation.ts";
 import { type OperationJson, toOperationJson } from "../../src/domain/operation-json.ts";
 import { printable } from "../../src/domain/printable.ts";
@@ -28,6 +29,8 @@ interface Shown extends SessionJson {
   readonly previousAgentSessionIds: readonly string[];
   /** The newest ones, newest first. */
   readonly turns: readonly TurnJson[];
+  /** `null` when it never had one. */
+  readonly goal: GoalJson | null;
   /** The newest ones, newest first. */
   readonly operations: readonly OperationJson[];
   /** What `ao` has recorded of the conversation; `null` when that is nothing. */
@@ -53,6 +56,17 @@ function transcriptText({ transcript }: Shown): string | null {
   const { messages, savedAt, health, unsaved } = transcript;
   const when = savedAt === null ? "" : `, saved ${savedAt}`;
   return `${messages} messages, ${health}${when}${unsaved === null ? "" : `; NOT saved since: ${unsaved}`}`;
+}
+
+function goalFields(goal: GoalJson | null): readonly (readonly [string, string | null])[] {
+  if (goal === null || goal.tombstoned) return [];
+  const { status, syncStatus, turnsUsed, maxTurns, detail, until, check, objective } = goal;
+  const how = check === null ? "" : `: last ${check.exitCode ?? "broken off"}, ${check.at}`;
+  return [
+    ["goal", `${status} (${syncStatus}), turn ${turnsUsed} of ${maxTurns}${detail ? `: ${detail}` : ""}`],
+    ["objective", objective],
+    ["until", until && `${until}${how}`],
+  ];
 }
 
 /** When its current launch began, as far as its newest operations tell; else when the session did. */
@@ -97,6 +111,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["created", session.createdAt],
     ["terminated", session.terminatedAt],
     ["note", session.killNote],
+    ...goalFields(session.goal),
     ...session.turns.map((turn) => ["turn", turnText(turn)] as const),
     ...session.operations.map((operation) => ["operation", operationText(operation)] as const),
     ["attach", session.runtime?.attach ? session.runtime.attach.map(shellQuoted).join(" ") : null],
@@ -116,11 +131,13 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
     limit: MAX_TURNS,
     stored: flags.stored,
   });
+  const goal = ao.deps.goals.state(record.id);
   const session: Shown = {
     ...sessionJson(ao, record),
     killNote: record.metadata.killNote,
     previousAgentSessionIds: record.metadata.previousAgentSessionIds,
     turns: turns.map(toTurnJson),
+    goal: goal === undefined ? null : toGoalJson(goal),
     operations: operations.map(toOperationJson),
     transcript: await summarizeTranscript(ao.deps, record),
     facts: factSources(record.lifecycle, {
@@ -128,9 +145,7 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
       launchedAtMs: launchedAtMs(record, operations),
     }),
   };
-  // Goals are not recorded; readers find their key all the same.
-  const parts = { goal: null };
-  await invocation.print({ ...session, ...parts }, () => linesOf(session, invocation));
+  await invocation.print(session, () => linesOf(session, invocation));
   for (const { turnId, flaw } of lost) invocation.warn(`turn ${turnId} cannot be read (${flaw})`);
   for (const { id, flaw } of unreadable) invocation.warn(`operation ${id} cannot be read (${flaw})`);
   return undefined;

@@ -11,10 +11,11 @@ import { type Invocation, refuseTogether } from "../invocation.ts";
 import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flags.ts";
 import { sessionJson } from "../session-view.ts";
 import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
+import { addGoalFlags, beginGoal, goalOf, type SpawnGoalFlags } from "../spawn-goal.ts";
 import { DEFAULT_STATUS_WAIT, statusesFlag, statusTimeout } from "../status-flags.ts";
 import { attachTo, requireTerminal } from "./attach.ts";
 
-interface Flags extends SpawnFlags, RequestFlags {
+interface Flags extends SpawnFlags, RequestFlags, SpawnGoalFlags {
   readonly branch?: string;
   readonly title?: string;
   readonly kind: SessionKind;
@@ -57,6 +58,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
     title: flags.title === undefined ? null : parseTitle(flags.title),
     branch: flags.branch ?? null,
     requestId: requestIdOf(flags),
+    ...goalOf(flags),
   };
   invocation.hold();
   const { project = null, agent = null, kind } = flags;
@@ -64,6 +66,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
   if (!invocation.json) await invocation.print(null, () => linesOf(record));
+  if (input.goal !== undefined) await beginGoal(invocation, ao, record.id);
   const { signal } = invocation.io.interruption;
   const shown = wanted ? await waitForStatus(ao.deps, record.id, { ...wanted, signal }) : record;
   if (invocation.json) await invocation.print(sessionJson(ao, shown), () => []);
@@ -88,7 +91,7 @@ export function spawnCommand(host: Host): Command {
       ["ao spawn --agent shell -- npm run dev", "any command as the agent"],
     ],
   });
-  return addSpawnFlags(command.usage("[options] [issue] [-- <agent arguments…>]"))
+  return addGoalFlags(addSpawnFlags(command.usage("[options] [issue] [-- <agent arguments…>]")))
     .option(
       "--branch <name>",
       "branch to work on, made when it is new (default: from issue and title, else a new session/<id>)",

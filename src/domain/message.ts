@@ -1,4 +1,5 @@
 import type { LaunchId, MessageId, ProjectId, SessionId, TurnId } from "./ids.ts";
+import type { GoalProvenance } from "./turn.ts";
 
 /** How a message reaches the agent: typed into its terminal, or given to it when it is started. */
 export const MESSAGE_CHANNELS = ["terminal", "launch"] as const;
@@ -30,6 +31,14 @@ export type MessageState =
   /** Never sent: its session ended first, or its sender gave up. */
   | { readonly kind: "cancelled"; readonly reason: string };
 
+/** What a message that `ao` itself sends for a goal is for. */
+export interface MessageGoal {
+  readonly origin: "goal_arm" | "goal_continuation";
+  readonly generation: GoalProvenance;
+  /** Which turn of the goal it begins, from 1. */
+  readonly number: number;
+}
+
 /** A message for a session's agent. */
 export interface Message<State extends MessageState = MessageState> {
   readonly id: MessageId;
@@ -41,6 +50,8 @@ export interface Message<State extends MessageState = MessageState> {
   /** The sender's own name for it; a repeat finds it by that. */
   readonly requestId: string | null;
   readonly text: string;
+  /** `null` when a person or a program sent it. */
+  readonly goal: MessageGoal | null;
   readonly state: State;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

@@ -121,6 +121,24 @@ export function failOperation(
   return asHolder(operation, token, (held) => withState(held, { kind: "failed", error, result }, nowMs));
 }
 
+/**
+ * Ends an operation without its holder's word, because a later request took its place: the holder has lost its claim
+ * then. One that is over already stays as it is.
+ */
+export function supersedeOperation(operation: Operation, result: JsonValue, nowMs: number): Operation {
+  const { kind } = operation.state;
+  if (kind === "completed" || kind === "failed") return operation;
+  return withState(operation, { kind: "completed", result, completedAtMs: nowMs }, nowMs);
+}
+
+/** Takes an unfinished operation from whoever holds it and makes it due now, as if nothing had been tried. */
+export function wakeOperation(operation: Operation, progress: JsonValue, nowMs: number): Operation {
+  const { kind } = operation.state;
+  if (kind === "completed" || kind === "failed") return operation;
+  const due: PreparedState = { kind: "prepared", nextAttemptAtMs: nowMs };
+  return { ...withState(operation, due, nowMs), progress, attempt: 0, lastError: null };
+}
+
 function asHolder<State extends OperationState>(
   operation: Operation,
   token: string,

@@ -42,12 +42,17 @@ export const OPERATION_KINDS = [
   "rewind",
   "put_back",
   "fork",
+  "goal_control",
+  "goal_fence",
 ] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 
-/** Whether an operation has its session for itself. A cancellation works while others do, and holds none up. */
+/** These work while others do, and hold none up. */
+const BESIDE_OTHERS: readonly OperationKind[] = ["cancel_turn", "goal_control", "goal_fence"];
+
+/** Whether an operation has its session for itself. */
 export function isExclusive(kind: OperationKind): boolean {
-  return kind !== "cancel_turn";
+  return !BESIDE_OTHERS.includes(kind);
 }
 
 /** Who works on an operation. */

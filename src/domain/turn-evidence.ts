@@ -1,9 +1,9 @@
 import { assertNever } from "./assert-never.ts";
-import type { LaunchId, MessageId, TurnId } from "./ids.ts";
+import type { LaunchId, TurnId } from "./ids.ts";
 import type { ActivityState } from "./lifecycle.ts";
 import type { SentMessage } from "./message.ts";
 import { confirmDelivery, leaveUnconfirmed } from "./message-transitions.ts";
-import { isSettledTurn, type LiveTurn, type TurnError, type TurnOrigin, type TurnOutcome } from "./turn.ts";
+import { isSettledTurn, type LiveTurn, type TurnBirth, type TurnError, type TurnOutcome } from "./turn.ts";
 import { type BookContext, type BookPage, enterMessage, enterTurn, turnOn } from "./turn-book.ts";
 import type { TurnSignal } from "./turn-signal.ts";
 
@@ -99,7 +99,7 @@ function afterSubmission(
   }
   if (!evidence.isNext && newest !== undefined && atMs <= newest.updatedAtMs) return page;
   const origin = signal.byAgent === true ? "agent_initiated" : "user_prompt";
-  return begin(supersede(page, context, atMs), context, { ...evidence, origin, messageId: null });
+  return begin(supersede(page, context, atMs), context, { ...evidence, origin, goal: null, messageId: null });
 }
 
 /** A message of ours begins its turn, or goes on with the one it answers to. */
@@ -116,7 +116,8 @@ function takeUp(
   const free = page.book.live?.turnId === turnId ? page : supersede(page, context, atMs);
   const running = begin(free, context, {
     ...{ ...evidence, turnId },
-    ...{ origin: "user_prompt", messageId: message.id },
+    ...{ origin: message.goal?.origin ?? "user_prompt", goal: message.goal?.generation ?? null },
+    messageId: message.id,
   });
   return enterMessage(running, message, confirmDelivery(message, turnId, atMs));
 }
@@ -152,10 +153,10 @@ function receiptOf(
 function begin(
   page: BookPage,
   context: BookContext,
-  turn: TurnEvidence & { readonly origin: TurnOrigin; readonly messageId: MessageId | null },
+  turn: TurnEvidence & Omit<TurnBirth, "launchId">,
 ): BookPage {
-  const { turnId, atMs, launchId, origin, messageId } = turn;
-  const birth = { launchId, origin, messageId };
+  const { turnId, atMs, launchId, origin, goal, messageId } = turn;
+  const birth = { launchId, origin, goal, messageId };
   return enterTurn(page, context, { turnId, phase: "running", occurredAtMs: atMs, birth });
 }
 

@@ -1,6 +1,6 @@
 import { isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
-import type { PermissionMode, SessionKind } from "../domain/session.ts";
+import type { PermissionMode, SessionKind, SessionRecord } from "../domain/session.ts";
 import type { Config, ConfiguredProject, SessionSettings } from "../ports/config.ts";
 import { explainTaken } from "./branch-taken.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
@@ -8,7 +8,7 @@ import { requireAgent } from "./launch-agent.ts";
 import { type ProjectSettings, type ResolvedProject, requireProject, resolveAgain } from "./projects.ts";
 import type { RequestOptions } from "./request-options.ts";
 import { type RestoreOptions, type RestoreResult, restoreSession } from "./restore-session.ts";
-import type { SpawnRequest } from "./spawn-request.ts";
+import type { SpawnGoal, SpawnRequest } from "./spawn-request.ts";
 import { checkSpawn, type SpawnResult, spawnSession } from "./spawn-session.ts";
 
 /** Tries of a spawn whose project others keep registering and forgetting. */
@@ -44,6 +44,7 @@ export interface SpawnInput extends RequestOptions {
   readonly baseRef: string | null;
   readonly model: string | null;
   readonly permissions: PermissionMode | null;
+  readonly goal?: SpawnGoal;
   readonly onStep?: OnStep;
 }
 
@@ -172,6 +173,20 @@ function requestOf(
     model: input.model ?? settings.model.value,
     permissions: input.permissions ?? settings.permissions.value,
   };
+}
+
+/**
+ * The environment that the configuration of a session's project adds for it now.
+ *
+ * @throws AoError config_invalid
+ */
+export async function configuredEnv(
+  ao: ConfiguredDeps,
+  record: SessionRecord,
+): Promise<Readonly<Record<string, string>>> {
+  const config = await ao.config(record.metadata.configPath);
+  const project = ao.deps.store.project(record.projectId) ?? null;
+  return (await config.settingsFor(project, record.kind)).env.value;
 }
 
 /**

@@ -5,6 +5,8 @@ import type { Checkpoints } from "../ports/checkpoints.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { FaultPoint } from "../ports/fault-point.ts";
 import type { Files } from "../ports/files.ts";
+import type { GoalCheckRunner } from "../ports/goal-check.ts";
+import type { GoalStore } from "../ports/goal-store.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { Inbox } from "../ports/inbox.ts";
 import type { Locks } from "../ports/locks.ts";
@@ -23,12 +25,14 @@ import type { Workspace } from "../ports/workspace.ts";
 
 /** Everything the session commands work with. A use case names the part it needs with `Pick`. */
 export interface SessionDeps {
-  /** Its transactions span `operations`, `changes`, `turns` and `messages`. */
+  /** Its transactions span `operations`, `changes`, `turns`, `messages` and `goals`. */
   readonly store: SessionStore;
   readonly operations: OperationStore;
   readonly changes: ChangeLog;
   readonly turns: TurnStore;
   readonly messages: MessageStore;
+  readonly goals: GoalStore;
+  readonly goalChecks: GoalCheckRunner;
   readonly runtime: Runtime;
   readonly workspace: Workspace;
   readonly snapshots: Snapshots;

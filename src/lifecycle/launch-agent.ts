@@ -3,6 +3,7 @@ import { dataLayout } from "../domain/data-layout.ts";
 import { AoError } from "../domain/errors.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { SessionMetadata, SessionRecord } from "../domain/session.ts";
+import type { GoalProvenance } from "../domain/turn.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
 import type { AgentPlace } from "../ports/agent-target.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
@@ -25,6 +26,8 @@ export interface LaunchDraft
   /** The whole prompt, rules included; `null` for none. */
   readonly prompt: string | null;
   readonly projectEnv: Readonly<Record<string, string>>;
+  /** Generations of its goal that are revoked. */
+  readonly goalFences?: readonly GoalProvenance[];
 }
 
 type LaunchDeps = Pick<SessionDeps, "programs" | "files" | "callerEnv" | "dataDir">;
@@ -134,6 +137,7 @@ function planLaunch(dataDir: string, draft: LaunchDraft): LaunchPlan {
     launchDir: folder,
     promptFile: draft.prompt !== null && takesFile(draft) ? promptFile(folder) : null,
     extraArgs: draft.agentArgs,
+    ...(draft.goalFences !== undefined && draft.goalFences.length > 0 && { goalFences: draft.goalFences }),
   };
   return draft.resumes ? draft.agent.resume(request) : draft.agent.launch(request);
 }

@@ -6,6 +6,7 @@ import type { SessionRecord } from "../domain/session.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { SessionDeps } from "./deps.ts";
 import { gatherFacts, lookFailures } from "./gather-facts.ts";
+import { fencedGenerations } from "./goals/restore-fences.ts";
 import { type LaunchDraft, requireAgent } from "./launch-agent.ts";
 import { mayStillRun, requireSight } from "./live-target.ts";
 import { saveFacts } from "./observe-sessions.ts";
@@ -65,6 +66,7 @@ export async function draftRestore(
     agentSessionId: begins ? newConversation(deps, agent) : await ownConversation(deps, agent, record),
     prompt: begins ? composePrompt(deps.store.promptOf(id), settings.agentRules) : null,
     projectEnv: settings.env,
+    goalFences: fencedGenerations(deps, record),
   };
 }
 

@@ -7,6 +7,7 @@ import type { StartedRuntime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import type { CreatedWorkspace, WorkspaceSpec } from "../ports/workspace.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
+import { restoreFences } from "./goals/restore-fences.ts";
 import {
   checkLaunch,
   type LaunchDraft,
@@ -111,7 +112,9 @@ async function tryRestore(
   const restored = await carryOut(deps, held, (undo) =>
     bringBack(deps, { record, draft, options, held, undo }),
   );
-  return { kind: "done", result: await withFirstPrompt(deps, restored) };
+  const untold = await restoreFences(deps, restored.record);
+  const told = { ...restored, warnings: [...restored.warnings, ...untold] };
+  return { kind: "done", result: await withFirstPrompt(deps, told) };
 }
 
 /** One that was found not to be over may be on its way there: then it is busy. */

@@ -5,6 +5,7 @@ import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
+import { restoreFences } from "./goals/restore-fences.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
@@ -65,7 +66,10 @@ export async function recoverRestore(deps: SessionDeps, held: LeasedOperation): 
   if (started === null || created === null) {
     return takeBackLeft(deps, held, stepsLeft(deps, progress, found));
   }
-  await completeRestored(deps, held, { progress: { ...progress, created }, started });
+  await restoreFences(
+    deps,
+    await completeRestored(deps, held, { progress: { ...progress, created }, started }),
+  );
 }
 
 /** Once a runtime was up the worktree is not touched any more: an agent may have worked in it. */

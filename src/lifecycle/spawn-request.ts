@@ -1,3 +1,4 @@
+import type { GoalControl } from "../domain/goal-transitions.ts";
 import type { Project } from "../domain/project.ts";
 import type { PermissionMode, SessionKind } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
@@ -32,8 +33,13 @@ export interface SpawnRequest extends RequestOptions {
   readonly model: string | null;
   readonly permissions: PermissionMode;
   readonly configPath: string | null;
+  /** The standing objective that it begins with; absent for none. */
+  readonly goal?: SpawnGoal;
   readonly onStep?: OnStep;
 }
+
+/** The goal that a session begins with. */
+export type SpawnGoal = Pick<GoalControl, "maxTurns" | "until"> & { readonly objective: string };
 
 /** The intent of a spawn, for a session whose number is not known yet. */
 export function spawnIntent({ ids }: Pick<SessionDeps, "ids">, request: SpawnRequest): PrepareRequest {
@@ -47,6 +53,7 @@ export function spawnIntent({ ids }: Pick<SessionDeps, "ids">, request: SpawnReq
     input: {
       ...{ agent, agentArgs, issueId, title, prompt, branch, baseRef, kind, model },
       permissions: request.permissions,
+      ...(request.goal !== undefined && { goal: { ...request.goal } }),
     },
     progress: registrationJson(request.registers ?? null),
   };

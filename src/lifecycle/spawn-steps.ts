@@ -1,9 +1,11 @@
-import { toJson } from "../domain/canonical-json.ts";
+import { jsonMembers, toJson } from "../domain/canonical-json.ts";
+import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { MarkedRuntime, StartedRuntime } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
+import { prepareControl } from "./goals/prepare-control.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
@@ -54,9 +56,22 @@ export async function completeSpawned(
   await crossing(deps, "spawn.complete", () =>
     operationLedger(deps).complete(held, result, (store) => {
       completed = lifecycleManager({ ...deps, store }).onSpawnCompleted(id, started);
+      setGoal({ ...deps, store }, held, id);
     }),
   );
   return completed ?? spawnedRecord(progress, started);
+}
+
+/** The goal that it was asked for with begins with it. */
+function setGoal(deps: SessionDeps, held: LeasedOperation, id: SessionId): void {
+  const goal = jsonMembers(jsonMembers(held.input)?.["goal"] ?? null);
+  if (typeof goal?.["objective"] !== "string") return;
+  const { objective, maxTurns, until } = goal;
+  prepareControl(deps, id, {
+    ...{ action: "set", objective, subject: `spawn:${held.id}` },
+    maxTurns: typeof maxTurns === "number" ? maxTurns : null,
+    until: typeof until === "string" ? until : null,
+  });
 }
 
 /**

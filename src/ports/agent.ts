@@ -4,9 +4,11 @@ import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
 import type { ActivityState } from "../domain/lifecycle.ts";
 import type { PermissionMode } from "../domain/session.ts";
 import type { ConversationEntry } from "../domain/transcript/conversation-entry.ts";
+import type { GoalProvenance } from "../domain/turn.ts";
 import type { TurnSignal } from "../domain/turn-signal.ts";
 import type { AgentProfile } from "./agent-profile.ts";
 import type { AgentTarget, RunningLaunch } from "./agent-target.ts";
+import type { GoalRuntime } from "./goal-runtime.ts";
 import type { Typed } from "./messenger.ts";
 import type { ToolCheck } from "./tool-check.ts";
 import type { AgentCancel } from "./turn-cancel.ts";
@@ -60,6 +62,8 @@ export interface LaunchRequest {
   readonly agentSessionId: string | null;
   readonly model: string | null;
   readonly permissions: PermissionMode;
+  /** Generations of its goal that it must refuse from its first moment on; absent for none. */
+  readonly goalFences?: readonly GoalProvenance[];
   /** The user's own arguments for the agent, after `--`. */
   readonly extraArgs: readonly string[];
 }
@@ -161,6 +165,8 @@ export interface Agent {
   readonly profile?: AgentProfile;
   /** How it is told to stop a turn; absent when it cannot be. */
   readonly cancel?: AgentCancel;
+  /** Goals that it keeps and goes on with by itself; absent when `ao` has to do that, by messages. */
+  readonly goal?: GoalRuntime;
   /** How a conversation of it is made into two; absent when it cannot be. */
   readonly fork?: AgentFork;
   /**

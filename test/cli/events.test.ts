@@ -122,7 +122,7 @@ describe("the command line of operations", () => {
   test("reconcile of a sound data directory does nothing, with or without one", async () => {
     const ao = aoSandbox();
     const nothing = {
-      ...{ observed: 0, transitions: [], operations: [], messages: [], orphans: [] },
+      ...{ observed: 0, transitions: [], operations: [], goals: [], messages: [], orphans: [] },
       ...{ setAside: 0, errors: [] },
     };
     expect(await ao.json(reconcileSchema, ["reconcile"])).toEqual(nothing);

@@ -136,9 +136,33 @@ const facts = z.strictObject({
   silentSince: time.nullable(),
 });
 
+/** A goal, as `ao goal` and `ao show` print it. */
+export const goalSchema = z.strictObject({
+  sessionId: text,
+  objective: text.nullable(),
+  status: z.enum(["none", "pending", "active", "paused", "completed", "limited", "blocked"]),
+  detail: text.nullable(),
+  syncStatus: z.enum(["pending", "applying", "synced", "diverged", "failed", "unknown"]),
+  revision: z.int(),
+  tombstoned: z.boolean(),
+  operationId: text,
+  repairEpoch: z.int(),
+  pendingOperationId: text.nullable(),
+  maxTurns: z.int().nullable(),
+  turnsUsed: z.int(),
+  until: text.nullable(),
+  check: z
+    .strictObject({ exitCode: z.int().nullable(), output: z.string(), isCut: z.boolean(), at: text })
+    .nullable(),
+  lastError: text.nullable(),
+  startedAt: text.nullable(),
+  observedAt: text.nullable(),
+  updatedAt: text,
+});
+
 export const showSchema = sessionSchema.extend({
   turns: z.array(turnSchema),
-  goal: z.null(),
+  goal: goalSchema.nullable(),
   operations: z.array(operationSchema),
   transcript: z.nullable(
     z.strictObject({
@@ -208,6 +232,13 @@ export const reconcileSchema = z.strictObject({
       kind: z.enum(OPERATION_KINDS),
       sessionId: maybe,
       outcome: z.enum(["finished", "undone", "left"]),
+    }),
+  ),
+  goals: z.array(
+    z.strictObject({
+      sessionId: text,
+      kind: z.enum(["continued", "completed", "limited", "blocked"]),
+      turnsUsed: z.int(),
     }),
   ),
   messages: z.array(

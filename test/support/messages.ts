@@ -30,6 +30,7 @@ export function aMessageIn<State extends MessageState>(
     channel: "terminal",
     requestId: null,
     text: "hello",
+    goal: null,
     state,
     createdAtMs: T0_MS,
     updatedAtMs: T0_MS,

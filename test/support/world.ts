@@ -2,6 +2,7 @@ import { type MemoryAgent, memoryAgent } from "../../src/adapters/memory/agent.t
 import { noCheckpoints } from "../../src/adapters/memory/checkpoints.ts";
 import { type MemoryClock, memoryClock } from "../../src/adapters/memory/clock.ts";
 import { type MemoryFiles, memoryFiles } from "../../src/adapters/memory/files.ts";
+import { type MemoryGoalChecks, memoryGoalChecks } from "../../src/adapters/memory/goal-checks.ts";
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
 import { memoryLocks } from "../../src/adapters/memory/locks.ts";
@@ -62,6 +63,7 @@ export interface World {
   readonly files: MemoryFiles;
   readonly transcriptFiles: MemoryTranscriptFiles;
   readonly processes: MemoryProcessTable;
+  readonly goalChecks: MemoryGoalChecks;
   /** Registered, repository at `/repo/app`. */
   readonly project: Project;
   readonly settings: ProjectSettings;
@@ -114,15 +116,16 @@ export function aWorld(options: WorldOptions = {}): World {
   const project = aProject({ repositoryPath: "/repo/app" });
   const repositories = memoryRepositories([{ path: "/repo/app", bare: false }]);
   const files = memoryFiles();
-  const { sessions, operations, changes, turns, messages } = memoryStore();
+  const { sessions, operations, changes, turns, messages, goals } = memoryStore();
   const store = { ...loggedStore(sessions, pass), verify: () => meet("store.verify") };
   store.insertProject(project);
 
   const processes = memoryProcessTable();
+  const goalChecks = memoryGoalChecks();
   const locks = memoryLocks();
   const transcriptFiles = memoryTranscriptFiles();
   const deps: SessionDeps = {
-    ...{ store, operations, changes, turns, messages },
+    ...{ store, operations, changes, turns, messages, goals, goalChecks },
     ...{ runtime, workspace, snapshots, repositories, messenger, inbox, clock },
     checkpoints: noCheckpoints(),
     ...{ locks, transcripts: storeOn(transcriptFiles, { locks, writer: "ao", clock }) },
@@ -152,7 +155,7 @@ export function aWorld(options: WorldOptions = {}): World {
       processes,
       project,
     },
-    transcriptFiles,
+    ...{ transcriptFiles, goalChecks },
     settings: NO_SETTINGS,
     failNext(point, error, spared = 0) {
       const spare = Array.from({ length: spared }, () => null);

@@ -1,6 +1,7 @@
 import type { SessionStore } from "../../ports/session-store.ts";
 import type { Store } from "../../ports/store.ts";
 import { memoryChangeLog } from "./change-log.ts";
+import { memoryGoalStore } from "./goal-store.ts";
 import { memoryMessageStore } from "./message-store.ts";
 import { memoryOperationStore } from "./operation-store.ts";
 import { type MemorySessionStore, memorySessionStore } from "./session-store.ts";
@@ -17,7 +18,8 @@ export function memoryStore(): MemoryStore {
   const changes = memoryChangeLog();
   const turns = memoryTurnStore();
   const messages = memoryMessageStore();
-  const parts = [operations, changes, turns, messages];
+  const goals = memoryGoalStore();
+  const parts = [operations, changes, turns, messages, goals];
 
   const transaction: SessionStore["transaction"] = (work) => {
     const putBack = parts.map((part) => part.remember());
@@ -35,6 +37,7 @@ export function memoryStore(): MemoryStore {
     changes,
     turns,
     messages,
+    goals,
     isSnapshot: false,
     close: () => sessions.close(),
   };

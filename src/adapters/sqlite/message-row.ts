@@ -11,8 +11,10 @@ import {
   MESSAGE_CHANNELS,
   type Message,
   type MessageDelivery,
+  type MessageGoal,
   type MessageState,
 } from "../../domain/message.ts";
+import type { GoalProvenance } from "../../domain/turn.ts";
 import { parseJson } from "./parse-json.ts";
 import { type Check, check, nullable, number, oneOf, parsedBy, shape, text } from "./shape.ts";
 import { jsonColumn } from "./turn-row.ts";
@@ -26,6 +28,7 @@ export interface MessageRow {
   readonly channel: string;
   readonly request_id: string | null;
   readonly text: string;
+  readonly goal: string | null;
   readonly state: MessageState["kind"];
   readonly delivery: string | null;
   readonly delivered_at: number | null;
@@ -53,6 +56,12 @@ const delivery = shape<MessageDelivery>({
   sinceMs: time,
 });
 
+const goal = shape<MessageGoal>({
+  origin: oneOf(["goal_arm", "goal_continuation"] satisfies readonly MessageGoal["origin"][]),
+  generation: shape<GoalProvenance>({ operationId: text, revision: number, repairEpoch: number }),
+  number,
+});
+
 type StateOf<Kind extends MessageState["kind"]> = Extract<MessageState, { readonly kind: Kind }>;
 
 const BY_KIND: { readonly [Kind in MessageState["kind"]]: Check } = {
@@ -78,6 +87,7 @@ const messageShape = shape<Message>({
   channel: oneOf(MESSAGE_CHANNELS),
   requestId: nullable(text),
   text,
+  goal: nullable(goal),
   state,
   createdAtMs: time,
   updatedAtMs: time,
@@ -95,6 +105,7 @@ export function messageRow(message: Message): MessageRow {
     channel: message.channel,
     request_id: message.requestId,
     text: message.text,
+    goal: message.goal === null ? null : jsonColumn(message.goal),
     created_at: message.createdAtMs,
     updated_at: message.updatedAtMs,
     version: message.version,
@@ -131,6 +142,7 @@ export function parseMessageRow(row: StoredMessageRow): ParsedMessage {
     channel: row.channel,
     requestId: row.request_id,
     text: row.text,
+    goal: row.goal === null ? null : parseJson(row.goal),
     state: parseState(row),
     createdAtMs: row.created_at,
     updatedAtMs: row.updated_at,

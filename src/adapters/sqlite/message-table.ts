@@ -13,6 +13,7 @@ const COLUMNS = [
   "channel",
   "request_id",
   "text",
+  "goal",
   "state",
   "delivery",
   "delivered_at",

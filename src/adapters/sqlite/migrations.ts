@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { storeNewer } from "./errors.ts";
+import { GOALS } from "./goal-schema.ts";
 import { verifyDatabase } from "./verify-database.ts";
 
 /** One step of the schema. Once released it is never edited: a change is a new step. */
@@ -189,6 +190,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: LATER_METADATA },
   { version: 5, sql: TURNS_AND_MESSAGES },
   { version: 6, sql: PROMPTS_APART },
+  { version: 7, sql: GOALS },
 ];
 
 /** The schema number after all of `migrations`. */

@@ -1,12 +1,14 @@
 import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import type { ChangeLog } from "../../ports/change-log.ts";
+import type { GoalStore } from "../../ports/goal-store.ts";
 import type { MessageStore } from "../../ports/message-store.ts";
 import type { OperationStore } from "../../ports/operation-store.ts";
 import type { Store } from "../../ports/store.ts";
 import type { TurnStore } from "../../ports/turn-store.ts";
 import { type Call, callsOf } from "./calls.ts";
 import { changeTable } from "./change-table.ts";
+import { goalTable } from "./goal-table.ts";
 import { messageTable } from "./message-table.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
@@ -76,6 +78,19 @@ function messageStore(db: Database, call: Call): MessageStore {
   };
 }
 
+function goalStore(db: Database, call: Call): GoalStore {
+  const table = goalTable(db);
+  return {
+    state: (id) => call(() => table.state(id)),
+    active: () => call(() => table.active()),
+    insert: (state) => call(() => table.insert(state)),
+    save: (state, readVersion) => call(() => table.save(state, readVersion)),
+    fences: (id) => call(() => table.fences(id)),
+    insertFence: (fence) => call(() => table.insertFence(fence)),
+    markInstalled: (fence, launchId) => call(() => table.markInstalled(fence, launchId)),
+  };
+}
+
 /**
  * All of the canonical state in one SQLite file, shared by any number of processes: write-ahead log, each
  * commit on disk before its call returns, writers one after another, readers never waiting for a writer.
@@ -109,6 +124,7 @@ function storeOn(
     changes: changeLog(db, call),
     turns: turnStore(db, call),
     messages: messageStore(db, call),
+    goals: goalStore(db, call),
     isSnapshot: isCopy,
     close: () => sessions.close(),
   };

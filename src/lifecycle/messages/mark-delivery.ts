@@ -4,10 +4,12 @@ import type { DeliveringMessage, Message } from "../../domain/message.ts";
 import { isDelivering } from "../../domain/message.ts";
 import { beginDelivery } from "../../domain/message-transitions.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import type { TurnCheckpoint } from "../../domain/turn.ts";
+import type { TurnBirth, TurnCheckpoint } from "../../domain/turn.ts";
 import { type BookPage, enterMessage, enterTurn } from "../../domain/turn-book.ts";
 import { supersede } from "../../domain/turn-evidence.ts";
 import type { SessionDeps } from "../deps.ts";
+import { withdrawMessage } from "../goals/goal-rows.ts";
+import { countTurn, mayDeliver } from "../goals/may-deliver.ts";
 import { requireSession, workspaceRef } from "../session-refs.ts";
 import { bookContext, storedPage, turnIdOf, writeChanges } from "../turns/turn-pages.ts";
 import { requireMessage } from "./message-rows.ts";
@@ -68,13 +70,21 @@ function mark(
   if (message.state.kind !== "queued") return MOVED;
   const why = whyNotReady(record, capabilities, deps.messages.sent(record.id));
   if (why !== null) return { kind: "not_ready", why };
+  if (!mayDeliver(deps, message)) return withdrawn(deps, message);
   const sinceMs = deps.clock.nowMs();
   const page = storedPage(deps, record);
   const answered = turnId ?? page.book.live?.turnId ?? null;
   const delivering = beginDelivery(message, { launchId, turnId: answered, sinceMs });
-  const begun = turnId === null ? page : withTurn(deps, page, { record, id, turnId, sinceMs });
+  const begun = turnId === null ? page : withTurn(deps, page, { record, message, turnId, sinceMs });
   writeChanges(deps, enterMessage(begun, message, delivering).changes, sinceMs);
+  countTurn(deps, message);
   return isDelivering(delivering) ? { kind: "marked", message: delivering } : MOVED;
+}
+
+/** Its goal has moved on: it is not sent any more, and whoever comes next takes the one after it. */
+function withdrawn(deps: SessionDeps, message: Message): Marked {
+  withdrawMessage(deps, message, "its goal is not wanted any more");
+  return { kind: "not_ready", why: "its goal is not wanted any more" };
 }
 
 function withTurn(
@@ -82,15 +92,18 @@ function withTurn(
   page: BookPage,
   turn: {
     readonly record: SessionRecord;
-    readonly id: MessageId;
+    readonly message: Message;
     readonly turnId: TurnId;
     readonly sinceMs: number;
   },
 ): BookPage {
-  const { record, id, turnId, sinceMs } = turn;
+  const { record, message, turnId, sinceMs } = turn;
   const context = bookContext(deps, record, undefined);
   const atMs = Math.max(sinceMs, page.book.live?.updatedAtMs ?? sinceMs);
-  const birth = { launchId: record.metadata.launchId, origin: "user_prompt", messageId: id } as const;
+  const birth: TurnBirth = {
+    ...{ launchId: record.metadata.launchId, messageId: message.id },
+    ...{ origin: message.goal?.origin ?? "user_prompt", goal: message.goal?.generation ?? null },
+  };
   const free = supersede(page, context, atMs);
   return enterTurn(free, context, { turnId, phase: "submitted", occurredAtMs: sinceMs, birth });
 }

@@ -8,14 +8,17 @@ import { messageChange } from "../turns/turn-change.ts";
 
 export type MessageDeps = Pick<SessionDeps, "messages" | "changes" | "clock" | "ids">;
 
+/** What the next message of a session is; a goal's has an id of its own, so that it is queued once. */
+type Draft = Pick<NewMessage, "channel" | "requestId" | "text"> & Partial<Pick<NewMessage, "id" | "goal">>;
+
 /** A message that is not there yet, with the next number of its session. Inside a transaction. */
 export function nextMessage(
   { messages, ids, clock }: MessageDeps,
   { id: sessionId, projectId }: SessionRecord,
-  { channel, requestId, text }: Pick<NewMessage, "channel" | "requestId" | "text">,
+  { channel, requestId, text, id = newId(ids.uuid()), goal = null }: Draft,
 ): Message {
   const number = messages.lastNumber(sessionId) + 1;
-  const message = { id: newId(ids.uuid()), projectId, sessionId, number, channel, requestId, text };
+  const message = { id, projectId, sessionId, number, channel, requestId, text, goal };
   return queueMessage(message, clock.nowMs());
 }
 

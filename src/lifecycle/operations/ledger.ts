@@ -27,7 +27,7 @@ import {
   type PrepareRequest,
   prepare,
 } from "./prepare-operation.ts";
-import { type CarryOn, type TakeOverReport, takeOver } from "./take-over.ts";
+import { type CarryOn, type TakeOverOptions, type TakeOverReport, takeOver } from "./take-over.ts";
 
 /**
  * Durable intents: written before their first side effect, held by one process at a time, finished or
@@ -62,8 +62,8 @@ export interface OperationLedger {
   complete(held: LeasedOperation, result: JsonValue, change?: DomainChange): Operation<CompletedState>;
   /** Ends it without success; the same request may be made anew. Together with `change`, as `complete`. */
   fail(held: LeasedOperation, failure: Failure, change?: DomainChange): Operation<FailedState>;
-  /** Carries on whatever was left, each on its own. */
-  takeOver(carryOn: CarryOn): Promise<TakeOverReport>;
+  /** Carries on whatever was left, or what is chosen of it, each on its own. */
+  takeOver(carryOn: CarryOn, options?: TakeOverOptions): Promise<TakeOverReport>;
 }
 
 /** The operation ledger, worked on by `deps.self`. */
@@ -77,6 +77,6 @@ export function operationLedger(deps: LedgerDeps): OperationLedger {
     release: (held, why) => release(deps, held, why),
     complete: (held, result, change) => complete(deps, held, { result, change }),
     fail: (held, failure, change) => fail(deps, held, { ...failure, change }),
-    takeOver: (carryOn) => takeOver(deps, carryOn),
+    takeOver: (carryOn, options) => takeOver(deps, carryOn, options),
   };
 }

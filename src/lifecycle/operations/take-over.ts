@@ -19,6 +19,13 @@ export interface TakeOverError {
   readonly message: string;
 }
 
+export interface TakeOverOptions {
+  /** Those that it is about; all when absent. */
+  readonly chosen?: (operation: Operation) => boolean;
+  /** Also those whose next try is due later. */
+  readonly evenIfNotDue?: boolean;
+}
+
 export interface TakeOverReport {
   /** Those that were taken over, as they stand now, by creation. */
   readonly taken: readonly Operation[];
@@ -30,8 +37,13 @@ export interface TakeOverReport {
  * or was silent for too long. Each is on its own: one that cannot be read or carried on is reported and
  * never stops the others. What another process holds, or takes meanwhile, is left alone.
  */
-export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<TakeOverReport> {
-  const { operations, unreadable } = deps.operations.unfinished();
+export async function takeOver(
+  deps: LedgerDeps,
+  carryOn: CarryOn,
+  { chosen = () => true, evenIfNotDue = false }: TakeOverOptions = {},
+): Promise<TakeOverReport> {
+  const { operations: unfinished, unreadable } = deps.operations.unfinished();
+  const operations = unfinished.filter(chosen);
   const holders = await lookAtHolders(deps, operations);
   const taken: Operation[] = [];
   const errors: TakeOverError[] = unreadable.map(({ id, sessionId, flaw }) => {
@@ -45,7 +57,7 @@ export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<Take
   });
   for (const operation of operations) {
     try {
-      const held = takeLeft(deps, operation, holders);
+      const held = takeLeft(deps, operation, { holders, evenIfNotDue });
       if (held === null) continue;
       await carryOnOrRelease(deps, held, carryOn).finally(() => taken.push(requireOperation(deps, held.id)));
     } catch (error) {
@@ -55,8 +67,12 @@ export async function takeOver(deps: LedgerDeps, carryOn: CarryOn): Promise<Take
   return { taken, errors };
 }
 
-function takeLeft(deps: LedgerDeps, { id }: Operation, holders: Holders): LeasedOperation | null {
-  const decision = tryClaim(deps, id, { holders, evenIfNotDue: false });
+function takeLeft(
+  deps: LedgerDeps,
+  { id }: Operation,
+  known: { readonly holders: Holders; readonly evenIfNotDue: boolean },
+): LeasedOperation | null {
+  const decision = tryClaim(deps, id, known);
   return decision.kind === "claimed" ? decision.operation : null;
 }
 

@@ -1,6 +1,7 @@
 import type { SessionId } from "../../domain/ids.ts";
 import type { SessionReason } from "../../domain/lifecycle.ts";
 import type { Status } from "../../domain/status.ts";
+import type { GoalAdvance } from "../goals/continue-goals.ts";
 import type { QueuedDelivery } from "../messages/deliver-queued.ts";
 import type { Recovery } from "./recovery.ts";
 
@@ -30,6 +31,8 @@ export interface ReconcileResult extends Recovery {
   /** Sessions that were looked at. */
   readonly observed: number;
   readonly transitions: readonly Transition[];
+  /** Goals that got another turn, or came to an end. */
+  readonly goals: readonly GoalAdvance[];
   /** Messages that went out of their queues. */
   readonly messages: readonly QueuedDelivery[];
   readonly orphans: readonly Orphan[];

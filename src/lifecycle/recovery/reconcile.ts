@@ -3,6 +3,8 @@ import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { deriveStatus } from "../../domain/status.ts";
 import type { SessionDeps } from "../deps.ts";
+import { type ContinueOptions, continueGoals, type GoalsContinued } from "../goals/continue-goals.ts";
+import { settleGoals } from "../goals/settle-goals.ts";
 import { deliverQueued, type QueuedDeliveries } from "../messages/deliver-queued.ts";
 import { observeSessions } from "../observe-sessions.ts";
 import { crossing } from "../operations/crossing.ts";
@@ -19,21 +21,25 @@ interface Observed {
 }
 
 /**
- * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, delivers
- * the messages that wait and can be delivered, tidies the inbox, takes away what nobody owns, deletes the files of
+ * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, takes up
+ * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away what nobody owns, deletes the files of
  * removed worktrees. What cannot be done is among the errors and stops nothing else. A second tick at once changes
  * nothing.
  *
  * @throws AoError when the store cannot be used.
  */
-export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
+export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}): Promise<ReconcileResult> {
   const { operations, errors } = await recoverOperations(deps);
   const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
     observe(deps),
   );
+  const taken = await orError<Omit<GoalsContinued, "errors">>("goals", { goals: [] }, () =>
+    continueGoals(deps, options),
+  );
   const sent = await orError<Omit<QueuedDeliveries, "errors">>("messages", { messages: [] }, () =>
     deliverQueued(deps),
   );
+  const settled = await orError("goals", {}, () => settleGoals(deps));
   const tidied = await orError("inbox", { setAside: 0 }, async () => {
     return { setAside: await deps.inbox.tidy(deps.clock.nowMs()), errors: [] };
   });
@@ -48,10 +54,14 @@ export async function reconcile(deps: SessionDeps): Promise<ReconcileResult> {
     observed: seen.observed,
     transitions: seen.transitions,
     operations,
+    goals: taken.goals,
     messages: sent.messages,
     orphans: undone.orphans,
     setAside: tidied.setAside,
-    errors: [...errors, ...seen.errors, ...sent.errors, ...tidied.errors, ...undone.errors, ...swept.errors],
+    errors: [
+      errors,
+      ...[seen, taken, sent, settled, tidied, undone, swept].map((part) => part.errors),
+    ].flat(),
   };
 }
 

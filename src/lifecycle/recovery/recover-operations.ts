@@ -4,9 +4,11 @@ import { carryOutCancel } from "../cancel/carry-out-cancel.ts";
 import { recoverCleanup } from "../cleanup-steps.ts";
 import type { SessionDeps } from "../deps.ts";
 import { carryForkOn } from "../forks/carry-fork-on.ts";
+import { isGoalWork, recoverGoals } from "../goals/recover-goals.ts";
+import { settleFencedCancel } from "../goals/settle-fenced-cancel.ts";
 import { finishKill } from "../kill-steps.ts";
 import { operationLedger } from "../operations/ledger.ts";
-import type { TakeOverError } from "../operations/take-over.ts";
+import type { CarryOn, TakeOverError } from "../operations/take-over.ts";
 import { recoverRestore } from "../restore-steps.ts";
 import { recoverFiles } from "../salvage/change-files.ts";
 import { finishPutBack } from "../salvage/put-back-steps.ts";
@@ -16,15 +18,29 @@ import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } fro
 
 /**
  * Takes over the operations of processes that are gone, each on its own: forward where that is safe, else
- * back. One look into the store when there are none. What another process holds is left alone. First brings
- * the runtimes back into reach: every command that changes something begins here, and has to see them.
+ * back. Fences come after the others, then the orders of goals, then forks. What another process holds is left
+ * alone. First brings the runtimes back into reach: every command that changes something begins here, and has to
+ * see them.
  *
  * @throws AoError as the store does; what one operation meets is among the errors of the result.
  */
 export async function recoverOperations(deps: SessionDeps): Promise<Recovery> {
   await deps.runtime.reopen();
-  const { taken, errors } = await operationLedger(deps).takeOver((held) => carryOn(deps, held));
-  return { operations: taken.map(recovered), errors: errors.map(recoveryError) };
+  const ledger = operationLedger(deps);
+  const work: CarryOn = (held) => carryOn(deps, held);
+  const first = await ledger.takeOver(work, { chosen: (one) => !isGoalWork(one) && !isFork(one) });
+  const goals = await recoverGoals(deps);
+  const forks = await ledger.takeOver(work, { chosen: isFork });
+  // A row that cannot be read is told of once.
+  const later = [...goals.errors, ...forks.errors].filter(({ kind }) => kind !== null);
+  return {
+    operations: [...first.taken, ...goals.taken, ...forks.taken].map(recovered),
+    errors: [...first.errors, ...later].map(recoveryError),
+  };
+}
+
+function isFork({ kind }: Operation): boolean {
+  return kind === "fork";
 }
 
 function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
@@ -38,16 +54,26 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
     case "cleanup":
       return recoverCleanup(deps, held);
     case "cancel_turn":
-      return carryOutCancel(deps, held);
+      return recoverCancel(deps, held);
     case "rewind":
       return recoverFiles(deps, held, () => finishRewind(deps, held));
     case "put_back":
       return recoverFiles(deps, held, () => finishPutBack(deps, held));
     case "fork":
       return carryForkOn(deps, held).then(() => undefined);
+    case "goal_control":
+    case "goal_fence":
+      return nothing();
     default:
       return assertNever(held.kind);
   }
+}
+
+/** Goals are carried on after all others. */
+async function nothing(): Promise<void> {}
+
+async function recoverCancel(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  if (!(await settleFencedCancel(deps, held))) await carryOutCancel(deps, held);
 }
 
 function recovered({ id, kind, sessionId, state }: Operation): RecoveredOperation {

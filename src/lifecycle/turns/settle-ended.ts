@@ -81,8 +81,10 @@ export function afterEnd(
   const isGone = (launchId: LaunchId) => isOver || launchId !== metadata.launchId;
   const settled = endTurns(page, bookContext(deps, record, undefined), { nowMs, isGone });
   if (!isOver || !OVER_FOR_GOOD.includes(lifecycle.session.reason)) return settled;
+  // Of a goal's messages the goal decides: after a restore it goes on.
   return deps.messages
     .queued(id)
+    .filter(({ goal }) => goal === null)
     .reduce(
       (sofar, one) => enterMessage(sofar, one, cancelMessage(one, "the session ended", nowMs)),
       settled,

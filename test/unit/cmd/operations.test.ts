@@ -69,6 +69,7 @@ describe("reconcile", () => {
       observed: 0,
       transitions: [],
       operations: [],
+      goals: [],
       orphans: [],
       messages: [],
       setAside: 0,

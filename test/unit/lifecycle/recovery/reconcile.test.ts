@@ -18,7 +18,7 @@ import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";
 const ID = sessionId("app-1");
 const PATH = "/data/worktrees/app/app-1";
 const NOTHING = {
-  ...{ transitions: [], operations: [], messages: [], orphans: [] },
+  ...{ transitions: [], operations: [], goals: [], messages: [], orphans: [] },
   ...{ setAside: 0, errors: [] },
 };
 
