@@ -30,7 +30,9 @@ export function agentScenarios(suite: AgentSuite): void {
       expect(outcomes(await world.turns(id))).toEqual(["completed"]);
       expect(await world.gitStatus(id)).toBe("?? made-by-the-model");
 
-      const sent = await world.ao.json(sendSchema, ["send", id, "second-words; and more"]);
+      const sent = await world.ao.json(sendSchema, ["send", id, "--file", "-"], {
+        input: "second-words; and more",
+      });
       expect(sent).toMatchObject({ state: "delivered" });
       await world.until(id, "idle");
       expect(outcomes(await world.turns(id))).toEqual(["completed", "completed"]);

@@ -33,7 +33,6 @@ const LAUNCH_ENV = { CLAUDE_CODE_SANDBOXED: "1", DISABLE_AUTOUPDATER: "1", CLAUD
 function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
   const { launchDir, promptFile, model, permissions, extraArgs } = request;
   const [settings, scriptPath] = [join(launchDir, "settings.json"), join(launchDir, "hook.sh")];
-  const isPrompted = promptFile !== null;
   return {
     argv: [
       ...["claude", ...idArgs, "--settings", settings],
@@ -43,7 +42,7 @@ function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
     ],
     env: LAUNCH_ENV,
     files: [
-      { path: settings, content: launchSettings({ scriptPath, permissions, isPrompted }) },
+      { path: settings, content: launchSettings(scriptPath, permissions) },
       { path: scriptPath, content: HOOK_SCRIPT },
     ],
     settleMs: SETTLE_MS,

@@ -5,7 +5,7 @@ import { HOOK_EVENTS } from "./interpret.ts";
 export const CLAUDE_PROFILE: AgentProfile = {
   hookEvents: HOOK_EVENTS,
   promptInArgv: "stays_open",
-  readiness: "hook",
+  readiness: "file",
   interruptKeys: ["Escape"],
   interruptEvidence: "file",
   trust: "per_launch",

@@ -5,22 +5,11 @@ import { HOOK_EVENTS } from "./interpret.ts";
 /** A hook that takes longer is ended by claude; ours takes milliseconds. */
 const HOOK_SECONDS = 10;
 
-/** One that starts with its first prompt on standard input rests only after that. */
-const LATER_STARTS = "resume|clear|compact";
-
-interface LaunchSettings {
-  readonly scriptPath: string;
-  readonly permissions: PermissionMode;
-  /** Its first prompt comes with the launch. */
-  readonly isPrompted: boolean;
-}
-
 /** Settings of one launch beside the user's own: hooks that run the script, and nothing of the user's changed. */
-export function launchSettings({ scriptPath, permissions, isPrompted }: LaunchSettings): string {
+export function launchSettings(scriptPath: string, permissions: PermissionMode): string {
   const hooks = HOOK_EVENTS.map((event) => {
     const command = `/bin/sh ${shellQuoted(scriptPath)} claude-code ${event}`;
-    const matcher = isPrompted && event === "SessionStart" ? { matcher: LATER_STARTS } : {};
-    return [event, [{ ...matcher, hooks: [{ type: "command", command, timeout: HOOK_SECONDS }] }]] as const;
+    return [event, [{ hooks: [{ type: "command", command, timeout: HOOK_SECONDS }] }]] as const;
   });
   return `${JSON.stringify({
     hooks: Object.fromEntries(hooks),

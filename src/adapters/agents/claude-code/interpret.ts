@@ -19,10 +19,11 @@ export const HOOK_EVENTS = [
 ] as const;
 
 /** What its own files tell in place of a hook; see own-events.ts. */
-export const OWN_EVENTS = ["ao:busy", "ao:waiting", "ao:interrupted", "ao:stopped"] as const;
+export const OWN_EVENTS = ["ao:ready", "ao:busy", "ao:waiting", "ao:interrupted", "ao:stopped"] as const;
 
 const QUIET: AgentSignal = { activity: null, agentSessionId: null };
 const WAITING: AgentSignal = { activity: "waiting_input", asks: "permission", agentSessionId: null };
+const READY: AgentSignal = { activity: "ready", agentSessionId: null };
 const ACTIVE: AgentSignal = { activity: "active", agentSessionId: null };
 
 /** Of a shell that ended in the background, for one: nobody typed it (2.1.197). */
@@ -59,11 +60,8 @@ function sessionEnd({ reason }: Body): AgentSignal {
 }
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
-  // A fork names its parent here; what follows names the conversation.
-  [
-    "SessionStart",
-    ({ source }) => (source === "compact" ? QUIET : { activity: "ready", agentSessionId: null }),
-  ],
+  // A fork names its parent here, so it names nobody; and it comes before the first screen takes a message.
+  ["SessionStart", ({ source }) => (source === "clear" ? READY : QUIET)],
   ["UserPromptSubmit", submission],
   ["PostToolUse", () => ACTIVE],
   ["PostToolUseFailure", () => ACTIVE],
@@ -75,6 +73,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ],
   ["StopFailure", failure],
   ["SessionEnd", sessionEnd],
+  ["ao:ready", () => READY],
   ["ao:busy", () => ACTIVE],
   ["ao:waiting", () => WAITING],
   [
