@@ -2,7 +2,7 @@ import type { Access, Ao, OpenAo } from "../src/compose.ts";
 import { AoError } from "../src/domain/errors.ts";
 import { printable } from "../src/domain/printable.ts";
 import { type Paint, painter } from "./color.ts";
-import type { Io } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 import type { Deed } from "./output-failure.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import { reportError, toAoError } from "./report-error.ts";
@@ -32,6 +32,8 @@ export interface Invocation {
   open(access: Access, chosen?: { readonly configPath?: string }): Promise<Ao>;
   /** The result: one JSON value with `--json`, else the lines. */
   print(value: unknown, lines: () => Lines | Promise<Lines>): Promise<void>;
+  /** The same, of a command that only shows something, as a text in pieces that are not kept. */
+  printPieces(pieces: Iterable<string>): Promise<void>;
   /** A line on stderr for a person; with `--json` nothing. */
   note(text: string): void;
   warn(text: string): void;
@@ -66,6 +68,31 @@ function withWarnings(ao: Ao, warn: (text: string) => void): Ao {
       return config;
     },
   };
+}
+
+/** So much is written at once, in characters. */
+const BATCH_LENGTH = 65_536;
+
+async function writePieces(
+  { progress, stdout }: { readonly progress: Progress; readonly stdout: Output },
+  pieces: Iterable<string>,
+): Promise<void> {
+  progress.clear();
+  for (const batch of inBatches(pieces)) {
+    stdout.write(batch);
+    await stdout.drained();
+  }
+}
+
+function* inBatches(pieces: Iterable<string>): Generator<string> {
+  let batch = "";
+  for (const piece of pieces) {
+    batch += piece;
+    if (batch.length < BATCH_LENGTH) continue;
+    yield batch;
+    batch = "";
+  }
+  if (batch !== "") yield batch;
 }
 
 /** Begins a command. Call `close` at its end. */
@@ -112,9 +139,9 @@ export function beginInvocation(request: InvocationRequest): Invocation {
       if (isChanging) deed = { result: value, text, json };
       if (text !== "") io.stdout.write(`${text}\n`);
     },
+    printPieces: (pieces) => writePieces({ progress, stdout: io.stdout }, pieces),
     deed: () => deed,
-    note,
-    warn,
+    ...{ note, warn },
     report: (error) => {
       progress.clear();
       reportError(toAoError(error), { io, json, paint: errorPaint });

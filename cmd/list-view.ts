@@ -6,7 +6,7 @@ import type { SessionRecord } from "../src/domain/session.ts";
 import { listSessions, type SessionList } from "../src/lifecycle/list-sessions.ts";
 import { type Unsaved, unsavedTranscripts } from "../src/lifecycle/transcripts/unsaved.ts";
 import type { Paint } from "./color.ts";
-import { sessionJson, sessionTable } from "./session-view.ts";
+import { sessionsJson, sessionTable } from "./session-view.ts";
 
 export interface ListChoice {
   /** `null` means all projects. */
@@ -36,17 +36,31 @@ export async function takeListing({ deps }: Ao, choice: ListChoice): Promise<Lis
   return { ...rest, shown, hidden: sessions.length - shown.length, unsaved };
 }
 
-/** The listing as `--json` prints it. */
-export function listingJson(ao: Ao, { shown, hidden, unreadable, observedAtMs, unsaved }: Listing) {
-  return {
-    data: shown.map((record) => sessionJson(ao, record)),
-    meta: {
-      hiddenTerminatedCount: hidden,
-      observedAt: isoTime(observedAtMs),
-      unreadable: unreadable.map(({ id, flaw }) => ({ id, why: flaw })),
-      unsaved: unsaved.map(({ id, cause }) => ({ id, why: cause })),
-    },
+/** `JSON.stringify(value, null, 2)` as it stands `depth` levels deep in another. */
+function nested(value: unknown, depth: number): string {
+  return JSON.stringify(value, null, 2).replaceAll("\n", `\n${"  ".repeat(depth)}`);
+}
+
+/**
+ * The listing as `--json` prints it, in pieces, one for each session: all at once would take more memory than the
+ * sessions themselves.
+ */
+export function* listingJson(
+  ao: Ao,
+  { shown, hidden, unreadable, observedAtMs, unsaved }: Listing,
+): Generator<string> {
+  const meta = {
+    hiddenTerminatedCount: hidden,
+    observedAt: isoTime(observedAtMs),
+    unreadable: unreadable.map(({ id, flaw }) => ({ id, why: flaw })),
+    unsaved: unsaved.map(({ id, cause }) => ({ id, why: cause })),
   };
+  const toJson = sessionsJson(ao);
+  yield '{\n  "data": [';
+  for (const [index, record] of shown.entries()) {
+    yield `${index === 0 ? "" : ","}\n    ${nested(toJson(record), 2)}`;
+  }
+  yield `${shown.length === 0 ? "" : "\n  "}],\n  "meta": ${nested(meta, 1)}\n}\n`;
 }
 
 /** The table, nothing when there is no session to show. */

@@ -1,5 +1,6 @@
 import type { Ao } from "../src/compose.ts";
 import { describeExit } from "../src/domain/agent-exit.ts";
+import type { ProjectId } from "../src/domain/ids.ts";
 import { isTerminal } from "../src/domain/lifecycle.ts";
 import { printable } from "../src/domain/printable.ts";
 import type { SessionRecord } from "../src/domain/session.ts";
@@ -27,11 +28,22 @@ const STATUS_COLORS: Readonly<Partial<Record<Status, Color>>> = {
 
 /** A session as JSON, with its project's name and the command that attaches to it. */
 export function sessionJson(ao: Ao, record: SessionRecord): SessionJson {
-  const handle = isTerminal(record.lifecycle) ? null : record.metadata.runtime;
-  return toSessionJson(record, {
-    projectName: ao.deps.store.project(record.projectId)?.name ?? record.projectId,
-    attach: handle && ao.deps.runtime.attachArgv(handle),
-  });
+  return sessionsJson(ao)(record);
+}
+
+/** The same for many: each project is read once. */
+export function sessionsJson({ deps }: Ao): (record: SessionRecord) => SessionJson {
+  const names = new Map<string, string>();
+  const nameOf = (id: ProjectId): string => {
+    const name = names.get(id) ?? deps.store.project(id)?.name ?? id;
+    names.set(id, name);
+    return name;
+  };
+  return (record) => {
+    const handle = isTerminal(record.lifecycle) ? null : record.metadata.runtime;
+    const attach = handle && deps.runtime.attachArgv(handle);
+    return toSessionJson(record, { projectName: nameOf(record.projectId), attach });
+  };
 }
 
 /** A status in its colour, with how the agent ended where that is known. */

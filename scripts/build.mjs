@@ -10,7 +10,7 @@ const faults = process.argv.includes("--faults");
 const withTypes = !faults && !process.argv.includes("--no-types");
 const folder = faults ? "dist-faults" : "dist";
 
-// A native addon cannot be bundled. CommonJS packages inside an ES module bundle still ask for `require`.
+// A native addon cannot be bundled; the library leaves its package to whoever installs it. CommonJS packages inside an ES module bundle still ask for `require`.
 const shared = {
   bundle: true,
   platform: "node",
@@ -25,11 +25,24 @@ const shared = {
   legalComments: "none",
   logLevel: "warning",
 };
+// The addon is asked for by its path: `bindings` would look through many folders for it at each start.
+const addon = {
+  name: "sqlite-addon",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^bindings$/ }, () => ({ path: "bindings", namespace: "sqlite-addon" }));
+    onLoad({ filter: /.*/, namespace: "sqlite-addon" }, () => ({
+      contents: 'module.exports = () => require("better-sqlite3/build/Release/better_sqlite3.node");',
+      resolveDir: import.meta.dirname,
+    }));
+  },
+};
 // The CLI itself is one script that takes `require` and its own URL, so that V8's code cache can serve it.
 const main = {
   entryPoints: ["cmd/main.ts"],
   outfile: `${folder}/ao-main.cjs`,
   format: "cjs",
+  external: ["*.node"],
+  plugins: [addon],
   define: { ...shared.define, "import.meta.url": "__ao_url" },
   banner: { js: "(function (require, __ao_url) {" },
   footer: { js: "})" },

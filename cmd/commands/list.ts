@@ -34,7 +34,8 @@ async function list(invocation: Invocation, flags: ListFlags): Promise<undefined
   const ao = await invocation.open("reading");
   const listing = await takeListing(ao, await choiceOf(ao, flags));
   const look = { paint: invocation.paint, width: invocation.io.stdout.columns };
-  await invocation.print(listingJson(ao, listing), () => listingLines(ao, listing, look));
+  if (invocation.json) await invocation.printPieces(listingJson(ao, listing));
+  else await invocation.print(null, () => listingLines(ao, listing, look));
   for (const warning of listingWarnings(listing)) invocation.warn(warning);
   for (const note of listingNotes(listing)) invocation.note(note);
   return undefined;

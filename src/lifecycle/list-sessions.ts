@@ -69,6 +69,8 @@ async function overlay(deps: ObserveDeps, load: Scope["load"]): Promise<SessionL
 }
 
 /** When a row is written is what dates it; the time of a look is not. */
-function withStoredTimes({ terminatedAtMs, updatedAtMs }: SessionRecord, seen: SessionRecord): SessionRecord {
+function withStoredTimes(stored: SessionRecord, seen: SessionRecord): SessionRecord {
+  if (seen === stored) return stored;
+  const { terminatedAtMs, updatedAtMs } = stored;
   return { ...seen, terminatedAtMs, updatedAtMs };
 }

@@ -39,7 +39,7 @@ type SessionTable = Pick<
   "allocateSessionNumber" | "get" | "rows" | "list" | "insert" | "promptOf" | "save"
 >;
 
-function readRows(rows: readonly StoredSessionRow[]): SessionRows {
+function readRows(rows: Iterable<StoredSessionRow>): SessionRows {
   const sessions: SessionRecord[] = [];
   const unreadable: UnreadableSession[] = [];
   for (const row of rows) {
@@ -69,7 +69,8 @@ export function sessionTable(db: Database): SessionTable {
   const ofProject = db.prepare<[string], StoredSessionRow>(`${SELECT} WHERE project_id = ? ${ORDER}`);
   const prompts = promptTable(db);
   const rows = (projectId?: ProjectId) =>
-    readRows(projectId === undefined ? all.all() : ofProject.all(projectId));
+    // One after the other: the texts of all of them at once would take more memory than what they say.
+    readRows(projectId === undefined ? all.iterate() : ofProject.iterate(projectId));
   const insert = db.prepare<[SessionRow & { readonly told: "true" | "null" }]>(
     `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${valuesOf("json(@told)")})
      ON CONFLICT (id) DO NOTHING`,
