@@ -7,7 +7,7 @@ import { shellQuoted } from "../src/domain/shell-quoted.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import { refuseUnknownAgents } from "./agent-problems.ts";
 import type { Check } from "./doctor-check.ts";
-import { operationsCheck, orphansCheck } from "./doctor-operations.ts";
+import { operationsCheck, orphansCheck, poolsCheck } from "./doctor-operations.ts";
 import { projectsCheck } from "./doctor-projects.ts";
 import type { Invocation } from "./invocation.ts";
 
@@ -187,6 +187,7 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("inbox", async () => inboxCheck(await invocation.open("reading"))),
     await attempt("tmux socket", () => socketCheck(invocation)),
     await attempt("orphans", async () => orphansCheck(await invocation.open("reading"))),
+    await attempt("pools", async () => poolsCheck(await invocation.open("reading"))),
     await attempt("configuration", () => configCheck(ao)),
     ...(await agentChecks(invocation, ao)),
   ];

@@ -2,6 +2,7 @@ import type { Ao } from "../src/compose.ts";
 import { dataLayout } from "../src/domain/data-layout.ts";
 import { isLeased, type Operation } from "../src/domain/operation.ts";
 import { lookAtHolders } from "../src/lifecycle/operations/claim-operation.ts";
+import { judgePools } from "../src/lifecycle/pool/judge-pools.ts";
 import { findOrphans, keptWithoutStore, nameOrphans } from "../src/lifecycle/recovery/find-orphans.ts";
 import type { Orphan } from "../src/lifecycle/recovery/reconcile-result.ts";
 import type { Check } from "./doctor-check.ts";
@@ -36,6 +37,25 @@ export async function orphansCheck({ deps, dataDirectory, isNew }: Ao): Promise<
   const orphans = nameOrphans(await findOrphans(deps));
   if (orphans.length === 0) return { name, status: "pass", detail: "none", fix: null };
   return { name, status: "warn", detail: inWords(orphans), fix: FIX };
+}
+
+/** Worktrees that were made ahead: nobody's by intent. */
+export async function poolsCheck({ deps }: Ao): Promise<Check> {
+  const name = "pools";
+  const { value: pools, errors } = await judgePools(deps, null);
+  const useless = pools.flatMap(({ spares }) => spares).filter(({ unwanted }) => unwanted !== null);
+  if (useless.length > 0) {
+    const told = useless.map(({ workspace, unwanted }) => `${workspace.ref.path}: ${unwanted}`);
+    return { name, status: "warn", detail: `made ahead and of no use: ${told.join("; ")}`, fix: FIX };
+  }
+  if (errors.length > 0) {
+    const told = errors.map(({ subject, message }) => `${subject}: ${message}`);
+    return { name, status: "warn", detail: told.join("; "), fix: null };
+  }
+  const ready = pools.map(({ projectId, wanted, spares }) => {
+    return `${spares.length} of ${wanted?.size ?? 0} worktrees ready for ${projectId}`;
+  });
+  return { name, status: "pass", detail: ready.join(", ") || "none asked for", fix: null };
 }
 
 function nothingMade(name: string): Check {

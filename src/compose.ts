@@ -23,7 +23,7 @@ import { systemProcessTable } from "./adapters/processes/system-process-table.ts
 import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
 import { sha256 } from "./adapters/transcript-files/sha256.ts";
 import { systemTranscriptFiles } from "./adapters/transcript-files/system-transcript-files.ts";
-import { type Lookup, lazyGit, lazyLocks, lazyRules } from "./compose/lazy.ts";
+import { type Lookup, lazyGit, lazyLocks, lazyRules, lazySpares } from "./compose/lazy.ts";
 import { dataLayout } from "./domain/data-layout.ts";
 import { AoError } from "./domain/errors.ts";
 import type { ProcessIdentity } from "./domain/session.ts";
@@ -155,12 +155,13 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
   const { boundary, clock } = await faultSeams(env, systemClock());
   const self = { process: await ownIdentity(processes), command };
   const lockOptions = { dir: layout.locks, self, processes };
-  const git: ReturnType<typeof lazyGit> = lazyGit({
-    ...{ env, processes, lockOptions, boundary },
+  const locks = lazyLocks(lockOptions);
+  const gitOptions = {
+    ...{ env, processes, lockOptions, boundary, locks },
     ...{ managedRoot: layout.worktreesRoot, trashDir: layout.trash },
     ignoredRule: lazyRules(parts.lookup, store.sessions, () => git.repositories),
-  });
-  const locks = lazyLocks(lockOptions);
+  };
+  const git: ReturnType<typeof lazyGit> = lazyGit(gitOptions);
   return {
     ...git,
     store: store.sessions,
@@ -170,6 +171,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     messages: store.messages,
     ...{ goals: store.goals, goalChecks: systemGoalChecks() },
     checkpoints: git.snapshots,
+    spares: lazySpares({ ...gitOptions, lookup: parts.lookup }, () => git.repositories),
     ...{ locks, transcripts: transcriptsOn({ locks, clock }) },
     runtime: tmuxRuntime({ socketPath, stateDir: layout.runtimeState, env, processes, locks }),
     messenger: tmuxMessenger({ env, processes, stateDir: layout.runtimeState }),

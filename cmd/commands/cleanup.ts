@@ -4,9 +4,12 @@ import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import {
   type CleanedSession,
+  type CleanupOptions,
   type CleanupResult,
   cleanupSessions,
 } from "../../src/lifecycle/cleanup-sessions.ts";
+import type { PoolChange } from "../../src/lifecycle/pool/pool-change.ts";
+import { planPools, type TendedPools, tendPools } from "../../src/lifecycle/pool/tend-pools.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -42,15 +45,33 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
 }
 
-function linesOf({ cleaned, skipped, dryRun }: CleanupResult): readonly string[] {
+interface Cleaned extends CleanupResult {
+  /** Worktrees that were made ahead and are of no use any more. */
+  readonly pool: readonly PoolChange[];
+}
+
+function linesOf({ cleaned, skipped, pool, dryRun }: Cleaned): readonly string[] {
   return [
     ...cleaned.map(({ id, salvageRef, remains }) => {
       const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
       return `${dryRun ? "would free" : "freed"} ${id}${kept}${stayingOf(remains)}`;
     }),
     ...skipped.map(({ id, reason, detail }) => `skipped ${id}: ${reason}: ${printable(detail)}`),
+    ...pool.map(({ where, action, detail }) => {
+      const what = action === "kept" ? "skipped" : dryRun ? "would remove" : "removed";
+      return `${what} ${printable(where)}, made ahead: ${printable(detail)}`;
+    }),
   ];
 }
+
+function poolsOf(
+  { deps }: Ao,
+  { projectId, dryRun }: Pick<CleanupOptions, "projectId" | "dryRun">,
+): Promise<TendedPools> {
+  return dryRun ? planPools(deps, projectId) : tendPools(deps, { projectId, fills: false });
+}
+
+const errors = (result: CleanupResult, tended: TendedPools) => [...result.errors, ...tended.errors];
 
 async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<number> {
   refuseTogether([flags.project !== undefined, "--project"], [flags.allProjects, "--all-projects"]);
@@ -62,14 +83,17 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   const onStep = invocation.progress.step;
   const isStopped = invocation.isInterrupted;
   const options = { projectId, dryRun, olderThanMs, salvage, onStep, isStopped };
-  const result = await cleanupSessions(ao.deps, options);
+  const cleaned = await cleanupSessions(ao.deps, options);
+  const tended = await poolsOf(ao, { projectId, dryRun });
+  const result = { ...cleaned, pool: tended.pool };
   await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length > 0 && !dryRun) invocation.note("the files wait in the trash until ao reconcile");
-  if (result.cleaned.length + result.skipped.length + result.errors.length === 0) {
+  for (const { subject, message } of tended.errors) invocation.warn(`${subject}: ${message}`);
+  if ([result.cleaned, result.skipped, result.pool, errors(result, tended)].flat().length === 0) {
     invocation.note("nothing to clean up");
   }
-  return result.errors.length > 0 ? 1 : 0;
+  return errors(result, tended).length > 0 ? 1 : 0;
 }
 
 /** `ao cleanup`. */

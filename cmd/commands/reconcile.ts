@@ -17,11 +17,11 @@ const MAX_INTERVAL_MS = 86_400_000;
 
 const NOTHING: ReconcileResult = {
   ...{ observed: 0, transitions: [], operations: [], goals: [], messages: [], orphans: [] },
-  ...{ setAside: 0, errors: [] },
+  ...{ pool: [], setAside: 0, errors: [] },
 };
 
 function linesOf(result: ReconcileResult): readonly string[] {
-  const { observed, transitions, operations, goals, messages, orphans } = result;
+  const { observed, transitions, operations, goals, messages, orphans, pool } = result;
   return [
     ...operations.map(({ kind, sessionId, id, outcome }) => `${kind} of ${sessionId ?? id} ${outcome}`),
     ...transitions.map(({ id, from, to, reason }) => `${id} ${from} -> ${to}${reason ? ` (${reason})` : ""}`),
@@ -30,6 +30,10 @@ function linesOf(result: ReconcileResult): readonly string[] {
     ...orphans.map(
       ({ kind, where, sessionId, action, detail }) =>
         `orphan ${kind} of ${sessionId} ${action}: ${printable(where)}: ${printable(detail)}`,
+    ),
+    ...pool.map(
+      ({ projectId, where, action, detail }) =>
+        `worktree of the pool of ${projectId} ${action}: ${printable(where)}: ${printable(detail)}`,
     ),
     `looked at ${observed} ${observed === 1 ? "session" : "sessions"}`,
   ];
@@ -103,6 +107,7 @@ export function reconcileCommand(host: Host): Command {
       more: [
         "What commands that died have left is carried to its end where that is safe, and taken back where it is not.",
         "Runtimes and worktrees of nobody are removed when nothing would be lost, and named when something would.",
+        "Where the configuration asks for a pool, worktrees are made ahead for the next spawns.",
         "With --interval and --json each tick is one line; what fails is told, and the next tick tries again.",
         "The exit code is 1 when something could not be looked at or carried on; everything else was.",
       ].join("\n"),

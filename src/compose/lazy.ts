@@ -65,6 +65,28 @@ export function lazyGit(
   };
 }
 
+/** Worktrees made ahead; what is wanted is read without git, by far the most often asked of them. */
+export function lazySpares(
+  options: GitWorktreesOptions & { readonly lookup: Lookup },
+  repositories: () => SessionDeps["repositories"],
+): SessionDeps["spares"] {
+  const repositoryOf = async (folder: string) => (await repositories().find(folder))?.path;
+  const spares = async () => {
+    const { gitSpares } = await import("../adapters/worktree/pool/git-spares.ts");
+    return gitSpares(options);
+  };
+  return {
+    async wanted(project) {
+      const { poolSettingsOf } = await import("../adapters/config/pool-settings.ts");
+      return poolSettingsOf({ lookup: options.lookup, repositoryOf }, project);
+    },
+    base: async (path, branch) => (await spares()).base(path, branch),
+    plan: async (ref, base, operationId) => (await spares()).plan(ref, base, operationId),
+    make: async (ref, plan) => (await spares()).make(ref, plan),
+    flaw: async (ref, base) => (await spares()).flaw(ref, base),
+  };
+}
+
 /** A lock is loaded by the first call that takes one. */
 export function lazyLocks(options: FileLocksOptions): SessionDeps["locks"] {
   return {

@@ -44,6 +44,7 @@ export const OPERATION_KINDS = [
   "fork",
   "goal_control",
   "goal_fence",
+  "fill_pool",
 ] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 

@@ -64,6 +64,7 @@ function projectSettings(settings: SessionSettings): ProjectSettings {
   return {
     env: settings.env.value,
     agentRules: settings.rules.value,
+    pool: settings.pool.value,
     postCreate: {
       symlinks: settings.symlinks.value,
       copy: settings.copy.value,

@@ -19,6 +19,7 @@ import type { Repositories } from "../ports/repositories.ts";
 import type { Runtime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import type { Snapshots } from "../ports/snapshots.ts";
+import type { Spares } from "../ports/spares.ts";
 import type { TranscriptStore } from "../ports/transcript-store.ts";
 import type { TurnStore } from "../ports/turn-store.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -36,6 +37,7 @@ export interface SessionDeps {
   readonly runtime: Runtime;
   readonly workspace: Workspace;
   readonly snapshots: Snapshots;
+  readonly spares: Spares;
   readonly repositories: Repositories;
   /** Agent adapters by name. */
   readonly agents: ReadonlyMap<string, Agent>;

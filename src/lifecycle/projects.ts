@@ -4,6 +4,7 @@ import type { Project } from "../domain/project.ts";
 import type { ConfiguredProject } from "../ports/config.ts";
 import type { PostCreate } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
+import { tendPools } from "./pool/tend-pools.ts";
 import { newProject, occupiesProject, type ProjectChoice, projectNotFound } from "./project-draft.ts";
 import { insertProject, refuseUnderWay } from "./project-registration.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
@@ -15,6 +16,8 @@ export interface ProjectSettings {
   /** Text that follows every prompt; `null` for none. */
   readonly agentRules: string | null;
   readonly postCreate: PostCreate;
+  /** How many worktrees are kept ready; none when not given. */
+  readonly pool?: number;
 }
 
 type ProjectDeps = Pick<SessionDeps, "store" | "repositories" | "clock" | "callerEnv">;
@@ -109,7 +112,8 @@ export async function isGone(
 }
 
 /**
- * Forgets a project. Its sessions stay in the store; the repository is not touched. Worktrees of a repository
+ * Forgets a project. Its sessions stay in the store; the repository is not touched, and worktrees that were made
+ * ahead for it go. Worktrees of a repository
  * that is gone cannot be freed any more: they stay, and do not keep their project.
  *
  * @throws AoError project_not_found
@@ -122,7 +126,7 @@ export async function removeProject(deps: SessionDeps, name: string): Promise<Pr
   const named = registered({ store }, name);
   await recoverOperations(deps);
   const canBeFreed = !(await isGone({ files }, named));
-  return store.transaction(() => {
+  const removed = store.transaction(() => {
     const project = registered({ store }, name);
     refuseUnderWay(deps, project);
     const { sessions: known, unreadable } = store.rows(project.id);
@@ -136,6 +140,9 @@ export async function removeProject(deps: SessionDeps, name: string): Promise<Pr
     store.removeProject(project.id);
     return project;
   });
+  // What has to stay is told by whoever reconciles next.
+  await tendPools(deps, { projectId: removed.id, fills: false });
+  return removed;
 }
 
 function registered({ store }: Pick<SessionDeps, "store">, name: string): Project {

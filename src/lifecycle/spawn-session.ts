@@ -196,6 +196,7 @@ function workspaceSpec(
     postCreate: settings.postCreate,
     env: launchEnvironment(deps, draft),
     operationId: held.id,
+    mayBeSpare: (settings.pool ?? 0) > 0,
   };
 }
 

@@ -47,6 +47,8 @@ export interface SessionSettings {
   readonly postCreateTimeoutMs: Sourced<number>;
   readonly env: Sourced<Readonly<Record<string, string>>>;
   readonly ignored: Sourced<IgnoredRule>;
+  /** How many worktrees are made ahead and kept ready. */
+  readonly pool: Sourced<number>;
 }
 
 /**

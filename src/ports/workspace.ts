@@ -41,6 +41,11 @@ export interface WorkspaceSpec extends WorkspaceRef {
    * child process of the making has it in its environment as `AO_OPERATION_ID`.
    */
   readonly operationId: OperationId | null;
+  /**
+   * `create` may take a worktree that was made ahead at the commit where a new branch starts, and that nothing
+   * happened to since; another one it leaves alone. No when not given.
+   */
+  readonly mayBeSpare?: boolean;
 }
 
 /** What `create` is going to make, and all that taking it back needs. Plain JSON. */
@@ -84,12 +89,14 @@ export interface MarkedWorkspace {
    * id suggests. `repositoryPath` is empty when nothing tells it.
    */
   readonly ref: WorkspaceRef;
-  /** The operation that made it; `null` when that is not known. */
+  /** The operation that made it, or that takes it when it was made ahead; `null` when that is not known. */
   readonly operationId: OperationId | null;
   /** Unix milliseconds; `null` when that is not known. */
   readonly createdAtMs: number | null;
   /** Why nobody can tell whose it is, for example a making that was broken off; `null` for one with its mark. */
   readonly flaw: string | null;
+  /** It was made ahead (`Spares`) and is no session's. */
+  readonly spare?: { readonly baseCommit: string };
 }
 
 /** What of a workspace stays in its repository when it is freed: no reason to keep it. */

@@ -34,6 +34,7 @@ describe("with nothing there yet", () => {
       cleaned: [],
       skipped: [],
       errors: [],
+      pool: [],
       dryRun: false,
     });
     expect(await ao.json(configPathSchema, ["config", "path"])).toEqual({ path: null });

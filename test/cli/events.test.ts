@@ -123,7 +123,7 @@ describe("the command line of operations", () => {
     const ao = aoSandbox();
     const nothing = {
       ...{ observed: 0, transitions: [], operations: [], goals: [], messages: [], orphans: [] },
-      ...{ setAside: 0, errors: [] },
+      ...{ pool: [], setAside: 0, errors: [] },
     };
     expect(await ao.json(reconcileSchema, ["reconcile"])).toEqual(nothing);
     await ao.spawn(ao.repository(), SLEEP);

@@ -206,6 +206,14 @@ export const killSchema = z.strictObject({
 const named = { id: text, projectId: text };
 
 const remains = z.strictObject({ branch: text, commits: z.int(), stashes: z.int() });
+const poolChanges = z.array(
+  z.strictObject({
+    projectId: text,
+    where: text,
+    action: z.enum(["made", "removed", "kept"]),
+    detail: text,
+  }),
+);
 
 export const cleanupSchema = z.strictObject({
   cleaned: z.array(
@@ -213,6 +221,7 @@ export const cleanupSchema = z.strictObject({
   ),
   skipped: z.array(z.strictObject({ ...named, reason: z.enum(SKIP_REASONS), detail: text })),
   errors: z.array(z.strictObject({ ...named, message: text })),
+  pool: poolChanges,
   dryRun: z.boolean(),
 });
 
@@ -258,6 +267,7 @@ export const reconcileSchema = z.strictObject({
       detail: text,
     }),
   ),
+  pool: poolChanges,
   errors: z.array(z.strictObject({ subject: text, code: z.enum(Object.keys(EXIT_CODES)), message: text })),
 });
 

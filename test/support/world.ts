@@ -16,6 +16,7 @@ import { type MemoryProcessTable, memoryProcessTable } from "../../src/adapters/
 import { memoryPrograms } from "../../src/adapters/memory/programs.ts";
 import { type MemoryRepositories, memoryRepositories } from "../../src/adapters/memory/repositories.ts";
 import { type MemoryRun, type MemoryRuntime, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
+import { noSpares } from "../../src/adapters/memory/spares.ts";
 import { memoryStore } from "../../src/adapters/memory/store.ts";
 import { type MemoryWorkspace, memoryWorkspace } from "../../src/adapters/memory/workspace.ts";
 import type { HookEvent } from "../../src/domain/facts.ts";
@@ -128,6 +129,7 @@ export function aWorld(options: WorldOptions = {}): World {
     ...{ store, operations, changes, turns, messages, goals, goalChecks },
     ...{ runtime, workspace, snapshots, repositories, messenger, inbox, clock },
     checkpoints: noCheckpoints(),
+    spares: noSpares(),
     ...{ locks, transcripts: storeOn(transcriptFiles, { locks, writer: "ao", clock }) },
     agents: new Map([[agent.name, agent]]),
     processes,

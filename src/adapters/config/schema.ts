@@ -96,6 +96,13 @@ const ignored = z.strictObject(
   mapping,
 );
 
+/** Each is a whole checkout on the disk. */
+const MAX_POOL = 16;
+const pool = z
+  .int({ error: expected(`a number from 0 to ${MAX_POOL}`) })
+  .min(0, { error: expected(`a number from 0 to ${MAX_POOL}`) })
+  .max(MAX_POOL, { error: expected(`a number from 0 to ${MAX_POOL}`) });
+
 const projectKeys = {
   name: text.optional(),
   repo: unused,
@@ -118,6 +125,7 @@ const projectKeys = {
   orchestratorRules: text.optional(),
   env: env.optional(),
   ignored: ignored.optional(),
+  pool: pool.optional().meta({ description: "How many worktrees reconcile makes ahead for new sessions." }),
   runtime: unused,
   workspace: unused,
   tracker: unused,

@@ -118,5 +118,6 @@ export async function sessionSettings(source: SettingsSource, kind: SessionKind)
     ),
     env: inBlock<Readonly<Record<string, string>>>(block.env, "env", {}),
     ignored: inBlock(ignoredOf(block), "ignored", NO_IGNORED_RULE),
+    pool: inBlock(block.pool, "pool", 0),
   };
 }

@@ -47,5 +47,6 @@ function settingsWith(agent: Sourced<string>): SessionSettings {
     postCreateTimeoutMs: byDefault(600_000),
     env: byDefault<Readonly<Record<string, string>>>({}),
     ignored: byDefault(NO_IGNORED_RULE),
+    pool: byDefault(0),
   };
 }

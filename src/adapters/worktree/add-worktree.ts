@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AoError } from "../../domain/errors.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import { branchInUse } from "./branch-plan.ts";
-import { strangeAnswer } from "./git-answer.ts";
+import { isCommit, strangeAnswer } from "./git-answer.ts";
 import { type GitResult, gitComplaint, gitFailed } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
 import { lockReasonOf } from "./operation-marks.ts";
@@ -25,7 +25,7 @@ export interface AddRequest extends Pick<Context, "git" | "locks" | "addTimeoutM
   readonly repository: Repository;
   /** Resolved path of an empty folder of ours. */
   readonly path: string;
-  /** A local branch that is checked out nowhere. */
+  /** A local branch that is checked out nowhere, or a commit by its whole name, which is checked out on no branch. */
   readonly branch: string;
   /** With one, the worktree is left locked with its name as the reason. */
   readonly operationId: OperationId | null;
@@ -117,7 +117,9 @@ async function hasBranch(path: string): Promise<boolean> {
   const link = await readGitLink(path);
   if (link.kind !== "link") return false;
   const head = await readFile(join(link.gitDir, "HEAD"), "utf8").catch(() => "");
-  return head.startsWith("ref: refs/heads/") && head !== UNBORN_HEAD;
+  return (
+    (head.startsWith("ref: refs/heads/") && head !== UNBORN_HEAD) || /^(?!0+$)[0-9a-f]{40,}$/m.test(head)
+  );
 }
 
 function exitCodeOf(git: Git, result: LongResult, timeoutMs: number): number {
@@ -131,7 +133,7 @@ function exitCodeOf(git: Git, result: LongResult, timeoutMs: number): number {
 
 const outputOfRun = (result: LongResult): string => (result.kind === "not_started" ? "" : result.output);
 
-/** On the branch, with an index that equals its commit and no file of it missing. */
+/** On the branch, or on none when a commit was asked for, with an index that equals its commit and no file of it missing. */
 async function isComplete({ git, path, branch }: AddRequest): Promise<boolean> {
   const where = inDirectory(path);
   const [head, index, missing] = await Promise.all([
@@ -139,7 +141,8 @@ async function isComplete({ git, path, branch }: AddRequest): Promise<boolean> {
     git.read(where, ["diff-index", "--cached", "--quiet", "HEAD", "--"]),
     git.read(where, ["ls-files", "--deleted"]),
   ]);
-  const onBranch = head.stdout.trim() === `refs/heads/${branch}`;
+  const wanted = isCommit(branch) ? "" : `refs/heads/${branch}`;
+  const onBranch = head.stdout.trim() === wanted;
   return onBranch && index.exitCode === 0 && missing.exitCode === 0 && missing.stdout === "";
 }
 

@@ -11,6 +11,7 @@ import { refuseWorkIn } from "./half-made.ts";
 import { readMarker } from "./marker.ts";
 import { isBeingMade, lockReasonOf } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
+import { settleAdoption } from "./pool/settle-adoption.ts";
 import { removeEmptyFolders, removeFolder } from "./remove-worktree.ts";
 import { type Repository, readRepository } from "./repository.ts";
 import { isBelow, realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
@@ -41,6 +42,8 @@ export async function discardWorktree(
   const repository = await readRepository(context.git, ref.repositoryPath);
   if (repository === undefined) return discardOrphaned(context, ref, path);
   const discarding = { context, ref, plan, repository, path };
+  const { projectId } = ref;
+  await settleAdoption(context, { repository, path, projectId, operationId: plan.operationId });
   const record = await freeIfMade(discarding, await ownRecord(discarding));
   await refuseForeign(discarding, record);
   await discardFolder(discarding, record);
@@ -61,7 +64,7 @@ async function ownRecord(discarding: Discarding): Promise<WorktreeRecord | undef
   if (record === undefined) return undefined;
   const marker = await readMarker(record.gitDir);
   const isOwn =
-    marker === undefined
+    marker === undefined || (marker.spare !== undefined && marker.sessionId !== ref.sessionId)
       ? isBeingMade(await lockReason(record), plan.operationId)
       : marker.sessionId === ref.sessionId &&
         marker.managedRoot === context.managedRoot &&

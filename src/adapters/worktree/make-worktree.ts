@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
-import { addWorktree } from "./add-worktree.ts";
+import { type AddedWorktree, addWorktree } from "./add-worktree.ts";
 import { makeBranch, removeBranch, removeOwnBranch } from "./branch-refs.ts";
 import { claimFolder, hideFrom } from "./claim-folder.ts";
 import { keepHeadLog } from "./lost-commits.ts";
@@ -11,6 +11,7 @@ import { type Marker, writeMarker } from "./marker.ts";
 import { isBeingMade, markedEnvironment } from "./operation-marks.ts";
 import type { Context } from "./place.ts";
 import { ledAway, type PlannedHead } from "./planned-head.ts";
+import { adoptSpare } from "./pool/adopt-spare.ts";
 import { putFiles, runCommands } from "./post-create.ts";
 import { forgetWorktree, removeWorktree } from "./remove-worktree.ts";
 import type { Repository } from "./repository.ts";
@@ -24,6 +25,11 @@ export interface Making {
   readonly path: string;
   readonly spec: WorkspaceSpec;
   readonly plan: WorkspacePlan;
+}
+
+interface Claimed extends Pick<Making, "repository" | "path"> {
+  readonly spec: Pick<WorkspaceSpec, "sessionId">;
+  readonly plan: Pick<WorkspacePlan, "operationId">;
 }
 
 /**
@@ -45,7 +51,7 @@ export async function makeWorktree(outer: Context, making: Making): Promise<Crea
 }
 
 /** What the system refused, for example for want of room or rights, is an answer as well. */
-function known(error: unknown, path: string): AoError {
+export function known(error: unknown, path: string): AoError {
   if (isAoError(error)) return error;
   return new AoError("git_failed", `the worktree ${path} could not be made: ${errorMessage(error)}`, {
     details: { path },
@@ -71,8 +77,12 @@ function mayBeDone(error: unknown): boolean {
   return isAoError(error, "git_unavailable") && error.details["program"] === undefined;
 }
 
-async function claim(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
-  const { repository, path, spec, plan } = making;
+/** Makes the folder, which is ours from then on. */
+export async function claim(
+  context: Context,
+  { repository, path, spec, plan }: Claimed,
+  undo: UndoStep[],
+): Promise<void> {
   await hideFrom(repository, context.managedRoot);
   await claimFolder(path);
   const removal = { ...context, repository, path, sessionId: spec.sessionId };
@@ -90,7 +100,9 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   const { repository, path, spec, plan } = making;
   const { postCreate } = spec;
   const { branch, branchExists, baseRef, baseCommit, operationId } = plan;
-  const added = await addWorktree({ ...context, repository, path, branch, operationId });
+  const added =
+    (await adopted(context, making)) ??
+    (await addWorktree({ ...context, repository, path, branch, operationId }));
   const { gitDir } = added.record;
   const head = { git: context.git, gitDir, branch };
   await refuseLedAway(head, path);
@@ -110,6 +122,17 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   return { path, branch, branchCreated: !branchExists, baseRef, baseCommit, warnings };
 }
 
+/** One that was made ahead, where that is asked for and there is one at the very commit. */
+async function adopted(
+  context: Context,
+  { repository, path, spec, plan }: Making,
+): Promise<AddedWorktree | undefined> {
+  const { branch, branchExists, baseCommit, operationId } = plan;
+  if (spec.mayBeSpare !== true || branchExists || operationId === null) return undefined;
+  const { projectId } = spec;
+  return adoptSpare(context, { repository, path, projectId, branch, baseCommit, operationId });
+}
+
 /** Only a hook can have done that: git itself has just checked the branch out. */
 async function refuseLedAway(head: PlannedHead, path: string): Promise<void> {
   const away = await ledAway(head);
@@ -121,7 +144,7 @@ async function refuseLedAway(head: PlannedHead, path: string): Promise<void> {
 }
 
 /** Takes off the lock that says that it is being made; as `git worktree unlock` does it. */
-async function unlockMade(
+export async function unlockMade(
   repository: Repository,
   path: string,
   operationId: OperationId | null,

@@ -69,7 +69,9 @@ async function judged(
   if (marker.sessionId !== ref.sessionId || marker.managedRoot !== managedRoot) {
     return { ...whole, flaw: `it is marked as ${marker.sessionId} of ${marker.managedRoot}` };
   }
-  return making === null ? whole : { ...whole, flaw: "its making was not finished" };
+  if (making === null) return whole;
+  const operationId = marker.spare === undefined ? whole.operationId : making;
+  return { ...whole, operationId, flaw: "its making was not finished" };
 }
 
 /**
@@ -108,12 +110,16 @@ async function judgedHeld({ managedRoot }: Managed, ref: WorkspaceRef): Promise<
   );
 }
 
-function marked(ref: WorkspaceRef, { repositoryPath, operationId, createdAtMs }: Marker): MarkedWorkspace {
+function marked(
+  ref: WorkspaceRef,
+  { repositoryPath, operationId, createdAtMs, spare }: Marker,
+): MarkedWorkspace {
   return {
     ref: { ...ref, repositoryPath: repositoryPath ?? ref.repositoryPath },
     operationId: operationId === null ? null : (parseOperationId(operationId) ?? null),
     createdAtMs,
     flaw: null,
+    ...(spare && { spare: { baseCommit: spare.baseCommit } }),
   };
 }
 

@@ -9,6 +9,14 @@ export type PutItem =
   /** `made` is what a post-create command or a hook left behind. */
   | { readonly path: string; readonly kind: "copy" | "made"; readonly sha256: string };
 
+/** Says of a worktree that it was made ahead, as the last step of that. */
+export interface SpareMark {
+  /** The commit that is checked out in it, on no branch. */
+  readonly baseCommit: string;
+  /** What `spareState` said of it then. */
+  readonly state: string;
+}
+
 /** Says in a worktree's private git directory whose it is. Lost with the worktree, never part of a commit. */
 export interface Marker {
   readonly sessionId: string;
@@ -19,6 +27,8 @@ export interface Marker {
   readonly operationId: string | null;
   readonly createdAtMs: number;
   readonly put: readonly PutItem[];
+  /** It is no session's yet. */
+  readonly spare?: SpareMark;
 }
 
 const FILE = "ao.json";
@@ -66,7 +76,14 @@ function parseMarker(value: unknown): Marker | undefined {
     repositoryPath: typeof repositoryPath === "string" ? repositoryPath : null,
     operationId: typeof operationId === "string" ? operationId : null,
     put: put.flatMap(parsePutItem),
+    ...parseSpare(value["spare"]),
   };
+}
+
+function parseSpare(value: unknown): Pick<Marker, "spare"> {
+  if (!isRecord(value)) return {};
+  const { baseCommit, state } = value;
+  return typeof baseCommit === "string" && typeof state === "string" ? { spare: { baseCommit, state } } : {};
 }
 
 /** An item that cannot be read is left out: what it stood for then counts as work. */

@@ -38,7 +38,8 @@ export async function snapshotMade(
   return items;
 }
 
-async function hasCheckoutHook(git: Git, root: string): Promise<boolean> {
+/** Whether git runs something of the user's own after a checkout. */
+export async function hasCheckoutHook(git: Git, root: string): Promise<boolean> {
   const result = await git.read(inDirectory(root), ["rev-parse", "--git-path", "hooks/post-checkout"]);
   const hook = resolve(root, linesOf(result, "tell where hooks are").join("\n"));
   return lstat(hook).then(

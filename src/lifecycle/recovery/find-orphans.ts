@@ -20,8 +20,8 @@ interface Owners {
 }
 
 /**
- * Runtimes and worktrees that no session and no unfinished operation owns. Changes nothing. What another
- * process just makes is none: the world is listed before those who may own it are read.
+ * Runtimes and worktrees that no session and no unfinished operation owns; those that were made ahead are nobody's
+ * by intent, and none. Changes nothing. What another process just makes is none: the world is listed before those who may own it are read.
  *
  * @throws AoError runtime_unavailable, data_dir_unusable when it could not look.
  */
@@ -30,7 +30,9 @@ export async function findOrphans(deps: SessionDeps): Promise<Orphans> {
   const owners = readOwners(deps);
   return {
     runtimes: runtimes.filter((runtime) => !ownsRuntime(owners, runtime)),
-    workspaces: workspaces.filter((workspace) => !ownsWorkspace(owners, workspace)),
+    workspaces: workspaces.filter(
+      (workspace) => workspace.spare === undefined && !ownsWorkspace(owners, workspace),
+    ),
   };
 }
 

@@ -3,6 +3,7 @@ import type { SessionReason } from "../../domain/lifecycle.ts";
 import type { Status } from "../../domain/status.ts";
 import type { GoalAdvance } from "../goals/continue-goals.ts";
 import type { QueuedDelivery } from "../messages/deliver-queued.ts";
+import type { PoolChange } from "../pool/pool-change.ts";
 import type { Recovery } from "./recovery.ts";
 
 /** A session whose status a look changed. */
@@ -36,6 +37,8 @@ export interface ReconcileResult extends Recovery {
   /** Messages that went out of their queues. */
   readonly messages: readonly QueuedDelivery[];
   readonly orphans: readonly Orphan[];
+  /** Worktrees that were made ahead, and those that went. */
+  readonly pool: readonly PoolChange[];
   /** Hook events that nobody will apply, which lie aside in the inbox for a person to look at. */
   readonly setAside: number;
 }

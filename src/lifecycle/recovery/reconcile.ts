@@ -8,6 +8,7 @@ import { settleGoals } from "../goals/settle-goals.ts";
 import { deliverQueued, type QueuedDeliveries } from "../messages/deliver-queued.ts";
 import { observeSessions } from "../observe-sessions.ts";
 import { crossing } from "../operations/crossing.ts";
+import { type TendedPools, tendPools } from "../pool/tend-pools.ts";
 import { describeUnreadable } from "../session-refs.ts";
 import type { ReconcileResult, Transition } from "./reconcile-result.ts";
 import { recoverOperations } from "./recover-operations.ts";
@@ -22,8 +23,8 @@ interface Observed {
 
 /**
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, takes up
- * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away what nobody owns, deletes the files of
- * removed worktrees. What cannot be done is among the errors and stops nothing else. A second tick at once changes
+ * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away what
+ * nobody owns, makes worktrees ahead where they are asked for, deletes the files of removed worktrees. What cannot be done is among the errors and stops nothing else. A second tick at once changes
  * nothing.
  *
  * @throws AoError when the store cannot be used.
@@ -46,6 +47,9 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
   const undone = await orError<Omit<UndoneOrphans, "errors">>("orphans", { orphans: [] }, () =>
     undoOrphans(deps),
   );
+  const tended = await orError<Omit<TendedPools, "errors">>("pools", { pool: [] }, () =>
+    tendPools(deps, { projectId: null, fills: true }),
+  );
   const swept = await orError("trash", {}, async () => {
     await crossing(deps, "reconcile.trash", () => deps.workspace.sweepTrash());
     return { errors: [] };
@@ -57,10 +61,11 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
     goals: taken.goals,
     messages: sent.messages,
     orphans: undone.orphans,
+    pool: tended.pool,
     setAside: tidied.setAside,
     errors: [
       errors,
-      ...[seen, taken, sent, settled, tidied, undone, swept].map((part) => part.errors),
+      ...[seen, taken, sent, settled, tidied, undone, tended, swept].map((part) => part.errors),
     ].flat(),
   };
 }

@@ -9,6 +9,7 @@ import { settleFencedCancel } from "../goals/settle-fenced-cancel.ts";
 import { finishKill } from "../kill-steps.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import type { CarryOn, TakeOverError } from "../operations/take-over.ts";
+import { recoverFill } from "../pool/fill-pool.ts";
 import { recoverRestore } from "../restore-steps.ts";
 import { recoverFiles } from "../salvage/change-files.ts";
 import { finishPutBack } from "../salvage/put-back-steps.ts";
@@ -64,6 +65,8 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
     case "goal_control":
     case "goal_fence":
       return nothing();
+    case "fill_pool":
+      return recoverFill(deps, held);
     default:
       return assertNever(held.kind);
   }

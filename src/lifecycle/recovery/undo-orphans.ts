@@ -33,7 +33,7 @@ export async function undoOrphans(deps: SessionDeps): Promise<UndoneOrphans> {
   const orphans: Orphan[] = [];
   const errors: RecoveryError[] = [];
   const kept = new Set<string>();
-  const sight = { ...deps, requireSound: once(() => deps.store.verify()) };
+  const sight = soundly(deps);
   for (const runtime of runtimes) {
     const orphan = await settle(errors, `runtime of ${runtime.sessionId}`, () => undoRuntime(sight, runtime));
     if (orphan?.action !== "undone") kept.add(runtime.sessionId);
@@ -52,8 +52,13 @@ export async function undoOrphans(deps: SessionDeps): Promise<UndoneOrphans> {
   return { orphans, errors };
 }
 
+/** `deps`, with one check of the store for all that is taken away with it. */
+export function soundly(deps: SessionDeps): Sound {
+  return { ...deps, requireSound: once(() => deps.store.verify()) };
+}
+
 /** The check of the whole store, which is read for it, no more than once and only when it counts. */
-interface Sound extends SessionDeps {
+export interface Sound extends SessionDeps {
   /** @throws AoError store_corrupt */
   requireSound(): void;
 }
@@ -121,7 +126,12 @@ function launchIn({ progress }: Operation): JsonValue | undefined {
   return members?.["launchId"] ?? jsonMembers(seed?.["metadata"] ?? null)?.["launchId"];
 }
 
-async function undoWorkspace(deps: Sound, workspace: MarkedWorkspace): Promise<Orphan | null> {
+/**
+ * Takes a worktree of nobody away when there is nothing to lose in it; `null` when another process works on it.
+ *
+ * @throws AoError store_corrupt, operation_in_progress, and as `Workspace.destroy`.
+ */
+export async function undoWorkspace(deps: Sound, workspace: MarkedWorkspace): Promise<Orphan | null> {
   const refusal = await refusalOf(deps, workspace);
   if (refusal !== null) return workspaceOrphan(workspace, { action: "kept", detail: refusal });
   deps.requireSound();
@@ -135,8 +145,11 @@ async function undoWorkspace(deps: Sound, workspace: MarkedWorkspace): Promise<O
   });
 }
 
-/** Why it has to stay; `null` when nothing would be lost. */
-async function refusalOf({ workspace }: SessionDeps, { ref, flaw }: MarkedWorkspace): Promise<string | null> {
+/** Why it has to stay; `null` when nothing would be lost. @throws AoError as `Workspace.inspect` but for a refusal */
+export async function refusalOf(
+  { workspace }: SessionDeps,
+  { ref, flaw }: MarkedWorkspace,
+): Promise<string | null> {
   if (flaw !== null) return flaw;
   try {
     const findings = await workspace.inspect(ref);

@@ -72,6 +72,7 @@ describe("reconcile", () => {
       goals: [],
       orphans: [],
       messages: [],
+      pool: [],
       setAside: 0,
       errors: [],
     });

@@ -348,6 +348,7 @@ describe("cleanup", () => {
       cleaned: [{ id: "app-1", projectId: "app", salvageRef: null, remains: null, branchDeleted: null }],
       skipped: [],
       errors: [],
+      pool: [],
       dryRun: false,
     });
   });

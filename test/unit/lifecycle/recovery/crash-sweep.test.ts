@@ -71,7 +71,7 @@ async function expectRecovered(world: World, scenario: Scenario): Promise<void> 
   const second = await tick(world);
   expect(second.ending).toMatchObject({
     kind: "done",
-    result: { transitions: [], operations: [], messages: [], orphans: [], setAside: 0, errors: [] },
+    result: { transitions: [], operations: [], messages: [], orphans: [], pool: [], setAside: 0, errors: [] },
   });
   expect(everything(world)).toEqual(before);
   const repeat = () => inProcess(world, {}, (deps) => scenario.act(deps, world));

@@ -19,7 +19,7 @@ const ID = sessionId("app-1");
 const PATH = "/data/worktrees/app/app-1";
 const NOTHING = {
   ...{ transitions: [], operations: [], goals: [], messages: [], orphans: [] },
-  ...{ setAside: 0, errors: [] },
+  ...{ pool: [], setAside: 0, errors: [] },
 };
 
 /** Starts a runtime and makes a worktree, both with our marks, that nobody has. */
