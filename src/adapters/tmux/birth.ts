@@ -18,6 +18,8 @@ const STATUS_LAG_MS = 3000;
 const REAP_EVERY_MS = 100;
 const WORDS_LAG_MS = 300;
 const LAST_LINES = 20;
+/** Of a screen that could not be read so often nothing is known. */
+const MAX_FAILURES = 3;
 
 export interface Birth {
   readonly spec: RuntimeSpec;
@@ -90,17 +92,22 @@ async function deathReport(deps: TmuxDeps, { spec, pane, socketPath, files }: Bi
   });
 }
 
-/** What the agent said last. Its screen may come a moment after its death, or stay empty. */
+/**
+ * What the agent said last. Its screen may come a moment after its death, or stay empty; that it could not be read,
+ * as on a busy machine, does not say that it is.
+ */
 async function lastWords(
   deps: TmuxDeps,
   socketPath: string,
   { paneId }: PaneRow,
 ): Promise<readonly string[]> {
   const untilMs = performance.now() + WORDS_LAG_MS;
-  for (;;) {
+  for (let failures = 0; ; ) {
     const asked = captureLines(deps, socketPath, { paneId, dead: true, lines: LAST_LINES });
-    const output = (await asked.catch(() => undefined)) ?? [];
-    if (output.length > 0 || performance.now() >= untilMs) return output;
+    const output = await asked.catch(() => undefined);
+    if (output === undefined) failures += 1;
+    else if (output.length > 0 || performance.now() >= untilMs) return output;
+    if (failures >= MAX_FAILURES && performance.now() >= untilMs) return [];
     await sleep(POLL_MS);
   }
 }

@@ -210,6 +210,15 @@ describe("a start that fails", () => {
     expect(leftOf(spec, server.hasSession)).toEqual([]);
   });
 
+  test("tells the last words also when tmux was too busy to show them at first", async () => {
+    const seen = join(tempDir("ao-busy"), "seen");
+    const busy = `case "$*" in *capture-pane*) [ -e '${seen}' ] || { : > '${seen}'; sleep 0.5; exit 1; };; esac`;
+    const { runtime } = open({ tmuxPath: fakeTmux(`${busy}\nexec "$real" "$@"`) });
+    const spec = aRuntimeSpec({ argv: exitingAgent(7, { says: "no such model" }), settleMs: 2000 });
+    const details = { exitStatus: 7, output: ["no such model"] };
+    await expect(runtime.create(spec)).rejects.toMatchObject({ details });
+  });
+
   test("tells the status however early in the server's life the agent died", async () => {
     for (let round = 0; round < 20; round++) {
       const { runtime } = open();
