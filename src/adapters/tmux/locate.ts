@@ -6,6 +6,7 @@ import { askServer, type ServerAnswer } from "./ask-server.ts";
 import { foreignness, type OwnedDeps } from "./foreign.ts";
 import type { PaneRow } from "./pane-list.ts";
 import { deafCause, ENDING_MS, reopen } from "./reopen.ts";
+import type { Unreachable } from "./unavailable.ts";
 
 /**
  * Where a runtime is. `closed`: the agent's own pane is not in its session any more, which has others, those
@@ -16,13 +17,6 @@ export type Location =
   | { readonly kind: "closed"; readonly pane: PaneRow }
   | { readonly kind: "gone" }
   | Unreachable;
-
-export interface Unreachable {
-  readonly kind: "unknown";
-  readonly cause: string;
-  /** It was seen, and is not this data directory's. */
-  readonly isForeign?: true;
-}
 
 export interface Sighting {
   readonly location: Location;

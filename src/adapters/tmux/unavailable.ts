@@ -1,7 +1,14 @@
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import type { Unreachable } from "./locate.ts";
 import { OLDEST_TMUX } from "./version.ts";
+
+/** A runtime of which nothing may be told or done, and why. */
+export interface Unreachable {
+  readonly kind: "unknown";
+  readonly cause: string;
+  /** It was seen, and is not this data directory's. */
+  readonly isForeign?: true;
+}
 
 /** What to do when tmux is not there or too old. */
 export const INSTALL_HINT = `install tmux ${OLDEST_TMUX} or later (apt install tmux, brew install tmux) or add its folder to PATH`;
