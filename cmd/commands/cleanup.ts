@@ -20,6 +20,7 @@ interface CleanupFlags {
   readonly allProjects: boolean;
   readonly dryRun: boolean;
   readonly salvage: boolean;
+  readonly deleteMergedBranches: boolean;
   readonly olderThan?: string;
 }
 
@@ -40,6 +41,12 @@ function stayingOf(remains: CleanedSession["remains"]): string {
   return `; branch ${printable(branch)} alone has ${has}`;
 }
 
+function goingOf(branch: string | null, dryRun: boolean): string {
+  return branch === null
+    ? ""
+    : `, and ${dryRun ? "delete" : "deleted"} its merged branch ${printable(branch)}`;
+}
+
 function counted(count: number, noun: string): string {
   if (count === 0) return "";
   return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
@@ -52,9 +59,9 @@ interface Cleaned extends CleanupResult {
 
 function linesOf({ cleaned, skipped, pool, dryRun }: Cleaned): readonly string[] {
   return [
-    ...cleaned.map(({ id, salvageRef, remains }) => {
+    ...cleaned.map(({ id, salvageRef, remains, branchDeleted }) => {
       const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
-      return `${dryRun ? "would free" : "freed"} ${id}${kept}${stayingOf(remains)}`;
+      return `${dryRun ? "would free" : "freed"} ${id}${kept}${goingOf(branchDeleted, dryRun)}${stayingOf(remains)}`;
     }),
     ...skipped.map(({ id, reason, detail }) => `skipped ${id}: ${reason}: ${printable(detail)}`),
     ...pool.map(({ where, action, detail }) => {
@@ -77,12 +84,12 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   refuseTogether([flags.project !== undefined, "--project"], [flags.allProjects, "--all-projects"]);
   const olderThanMs = flags.olderThan === undefined ? null : durationFlag("--older-than", flags.olderThan);
   invocation.hold();
-  const { dryRun, salvage } = flags;
+  const { dryRun, salvage, deleteMergedBranches } = flags;
   const ao = await invocation.open(dryRun ? "reading" : "existing");
   const projectId = await scopeOf(ao, flags);
   const onStep = invocation.progress.step;
   const isStopped = invocation.isInterrupted;
-  const options = { projectId, dryRun, olderThanMs, salvage, onStep, isStopped };
+  const options = { projectId, dryRun, olderThanMs, salvage, deleteMergedBranches, onStep, isStopped };
   const cleaned = await cleanupSessions(ao.deps, options);
   const tended = await poolsOf(ao, { projectId, dryRun });
   const result = { ...cleaned, pool: tended.pool };
@@ -103,8 +110,9 @@ export function cleanupCommand(host: Host): Command {
       usage: "cleanup",
       purpose: "Free the worktrees of terminated sessions that hold nothing to lose",
       more: [
-        "Skipped sessions are no failure; the reason is shown. Branches and commits always stay. With --salvage the",
-        "work of a worktree is kept as a commit first, and is no reason to skip it; ao restore puts it back.",
+        "Skipped sessions are no failure; the reason is shown. Branches stay, but with --delete-merged-branches those",
+        "that ao made and git proves merged into the default branch. With --salvage the work of a worktree is kept as a",
+        "commit first, and is no reason to skip it; ao restore puts it back, and a deleted branch, too.",
         "The exit code is 1 when a session could not be cleaned, 5 when it could not look; then nothing is removed.",
       ].join("\n"),
       examples: [
@@ -116,6 +124,9 @@ export function cleanupCommand(host: Host): Command {
     .addOption(switchOption("--all-projects", "all projects, wherever this runs"))
     .addOption(switchOption("--dry-run", "print what would be done and do nothing"))
     .addOption(switchOption("--salvage", "keep the work in worktrees aside, then free them"))
+    .addOption(
+      switchOption("--delete-merged-branches", "also delete the branches ao made that git proves merged"),
+    )
     .option("--older-than <duration>", "only sessions that ended at least so long ago (default: any)")
     .addOption(jsonOption())
     .action(host.action(cleanup));

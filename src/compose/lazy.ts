@@ -43,6 +43,8 @@ export function lazyGit(
       users: async () => (await worktrees()).users(),
       destroy: async (ref, onBranch, isKept) => (await worktrees()).destroy(ref, onBranch, isKept),
       undoCreate: async (ref, created, isKept) => (await worktrees()).undoCreate(ref, created, isKept),
+      mergedBranch: async (ref, query) => (await worktrees()).mergedBranch(ref, query),
+      deleteMerged: async (ref, query, proven) => (await worktrees()).deleteMerged(ref, query, proven),
       marked: async () => (await worktrees()).marked(),
       sweepTrash: async () => (await worktrees()).sweepTrash(),
     },

@@ -9,6 +9,8 @@ export interface CleanupRules {
   readonly olderThanMs: number | null;
   /** Work that can be kept is no reason to leave a worktree. */
   readonly salvage: boolean;
+  /** Takes a session's branch with its worktree where git proves that it is merged. */
+  readonly deleteMergedBranches: boolean;
 }
 
 /** Why a worktree stays. */
@@ -96,7 +98,10 @@ export function planCleanup(candidates: readonly Candidate[], rules: CleanupRule
 }
 
 /** Why a worktree stays whatever is in it; `null` when that decides. */
-export function decideUnseen(facts: CandidateFacts, { olderThanMs }: CleanupRules): Stays | null {
+export function decideUnseen(
+  facts: CandidateFacts,
+  { olderThanMs }: Pick<CleanupRules, "olderThanMs">,
+): Stays | null {
   if (facts.obstacle !== null) return facts.obstacle;
   if (facts.workspacePath === "") return skip("no_workspace", "no worktree is recorded");
   if (facts.agent === "unknown") return skip("unknown", "its runtime could not be judged");

@@ -31,6 +31,12 @@ export interface RuntimeHandle {
   readonly server: ProcessIdentity;
 }
 
+/** A branch that went with its worktree, and the commit it stood at. */
+export interface DeletedBranch {
+  readonly branch: string;
+  readonly commit: string;
+}
+
 /** What a session was started with; a restore starts from the same. Its prompt is kept beside it. */
 export interface SessionMetadata {
   readonly title: string | null;
@@ -54,6 +60,8 @@ export interface SessionMetadata {
   readonly workspaceFreedAtMs: number | null;
   /** What was kept when the worktree was freed, to be put back with it; none when there is none. */
   readonly salvageRef?: string | null;
+  /** What a cleanup has deleted or was about to, until a restore has made it again; none when there is none. */
+  readonly deletedBranch?: DeletedBranch | null;
   readonly runtime: RuntimeHandle | null;
   readonly process: ProcessIdentity | null;
   /** How the agent of this launch ended; `null` or absent while it runs, and where nobody learnt of it. */

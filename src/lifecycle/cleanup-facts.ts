@@ -21,6 +21,7 @@ import type { WorkspaceSurvey } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { describeRival, isOwnLaunch, rivalOf } from "./launch-owner.ts";
 import { mayStillRun } from "./live-target.ts";
+import { findMerged } from "./merged-branches.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import { unfinishedOf } from "./operations/prepare-operation.ts";
 import { runtimeTarget, workspaceRef } from "./session-refs.ts";
@@ -96,7 +97,7 @@ export function obstacleOf(deps: SessionDeps, { id }: SessionRecord): Stays | nu
  * @throws AoError git_unavailable when git could not be asked.
  */
 export async function lookInto(
-  deps: Pick<SessionDeps, "workspace" | "snapshots">,
+  deps: SessionDeps,
   { facts, record }: { readonly facts: CandidateFacts; readonly record: SessionRecord },
   { rules, users }: { readonly rules: CleanupRules; readonly users: readonly ProcessUse[] },
 ): Promise<Candidate> {
@@ -109,10 +110,11 @@ export async function lookInto(
 }
 
 async function workspaceFacts(
-  { workspace, snapshots }: Pick<SessionDeps, "workspace" | "snapshots">,
+  deps: SessionDeps,
   record: SessionRecord,
   { rules, users }: { readonly rules: CleanupRules; readonly users: readonly ProcessUse[] },
 ): Promise<WorkspaceFacts> {
+  const { workspace, snapshots } = deps;
   const ref = workspaceRef(record);
   const survey = await workspace.survey(ref, users);
   const { findings } = survey;
@@ -120,7 +122,10 @@ async function workspaceFacts(
   const unkeepable = isToKeep ? await snapshots.obstacles(ref) : [];
   const seen = { findings, unkeepable };
   const isFree = refusalOf(seen, rules) === null;
-  return { kind: "seen", ...seen, remains: isFree ? remainsOf(survey) : null, merged: null };
+  if (!isFree) return { kind: "seen", ...seen, remains: null, merged: null };
+  const branch = survey.branch ?? record.metadata.branch;
+  const merged = rules.deleteMergedBranches ? await findMerged(deps, record, branch) : null;
+  return { kind: "seen", ...seen, remains: remainsOf(survey), merged };
 }
 
 function remainsOf({ branch, commits, stashes }: WorkspaceSurvey): Remains | null {

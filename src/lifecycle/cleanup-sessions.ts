@@ -1,4 +1,5 @@
 import { assertNever } from "../domain/assert-never.ts";
+import type { JsonValue } from "../domain/canonical-json.ts";
 import {
   type Candidate,
   type CleanupRules,
@@ -21,6 +22,7 @@ import type { OnStep, SessionDeps } from "./deps.ts";
 import { foldFacts } from "./fold-facts.ts";
 import { gatherFacts, lookFailures } from "./gather-facts.ts";
 import { requireSight } from "./live-target.ts";
+import { plannedJson } from "./merged-branches.ts";
 import { saveFacts } from "./observe-sessions.ts";
 import { beginOnce } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
@@ -37,6 +39,8 @@ export interface CleanupOptions {
   readonly olderThanMs: number | null;
   /** Keeps the work of worktrees and frees them then; no when not given. */
   readonly salvage?: boolean;
+  /** Deletes the branches of freed sessions that git proves merged into the default branch; no when not given. */
+  readonly deleteMergedBranches?: boolean;
   readonly onStep?: OnStep;
   /** Asked before each session; those left when it says so are not in the result. */
   readonly isStopped?: () => boolean;
@@ -113,8 +117,9 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
   return { cleaned, skipped, errors: [...errors, ...unreadable], dryRun };
 }
 
-function rulesOf({ olderThanMs, salvage = false }: CleanupOptions): CleanupRules {
-  return { olderThanMs, salvage };
+function rulesOf(options: CleanupOptions): CleanupRules {
+  const { olderThanMs, salvage = false, deleteMergedBranches = false } = options;
+  return { olderThanMs, salvage, deleteMergedBranches };
 }
 
 async function findCandidates(deps: SessionDeps, options: CleanupOptions): Promise<Candidates> {
@@ -164,35 +169,38 @@ async function carryPlanOut(
     if (options.isStopped?.() === true) break;
     options.onStep?.(`freeing ${at + 1}/${toFree.length} ${item.id}`);
     const record = records.get(item.id);
-    if (record !== undefined) done.push([item, await free(deps, record, rulesOf(options))]);
+    if (record !== undefined) done.push([item, await free(deps, record, inputOf(item, options))]);
   }
   return plan.flatMap((item) => done.filter(([one]) => one === item));
 }
 
-async function free(
-  deps: SessionDeps,
-  judged: SessionRecord,
-  { salvage }: CleanupRules,
-): Promise<Outcome | Stays> {
+/** What recovery has to know of an item. */
+function inputOf({ action }: PlanItem, { salvage }: CleanupOptions): JsonValue {
+  const input = {
+    ...(salvage === true && { salvage }),
+    ...plannedJson(action.kind === "free" ? action.merged : null),
+  };
+  return Object.keys(input).length === 0 ? null : input;
+}
+
+async function free(deps: SessionDeps, judged: SessionRecord, input: JsonValue): Promise<Outcome | Stays> {
   try {
-    const intent = intentOf(deps, judged, salvage);
+    const intent = intentOf(deps, judged, input);
     const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged));
     if (begun.kind !== "begun") return busy(begun.operation);
     const held = begun.operation;
-    const { stays, trouble, salvageRef } = await carryOut(deps, held, () =>
-      finishCleanup(deps, held, judged),
-    );
-    return stays ?? { kind: "cleaned", trouble, salvageRef, branchDeleted: null };
+    const { stays, ...freed } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
+    return stays ?? { kind: "cleaned", ...freed };
   } catch (error) {
     if (isAoError(error, "operation_in_progress")) return skip("operation_in_progress", error.message);
     return staysFor(error);
   }
 }
 
-function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, salvage: boolean): PrepareRequest {
+function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, input: JsonValue): PrepareRequest {
   return {
     ...{ kind: "cleanup", projectId, sessionId: id, identifyingSessionId: id },
-    ...{ subject: ids.uuid(), input: salvage ? { salvage } : null, progress: null },
+    ...{ subject: ids.uuid(), input, progress: null },
   };
 }
 

@@ -8,6 +8,7 @@ import { factsNow, staysFor } from "./cleanup-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
+import { deletePlanned } from "./merged-branches.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { keepAndFree } from "./salvage/keep-and-free.ts";
@@ -26,12 +27,14 @@ export interface Freed {
   readonly stays: Stays | null;
   /** Where its work is kept; `null` when nothing was. */
   readonly salvageRef: string | null;
+  /** The branch that went with it; `null` when it stays. */
+  readonly branchDeleted: string | null;
   /** What did not go well beside it. */
   readonly trouble: string | null;
 }
 
 /** Whoever planned it has judged how long ago it ended, and time only goes on. */
-const ANY_AGE = { olderThanMs: null, salvage: false };
+const ANY_AGE = { olderThanMs: null };
 
 /**
  * Frees the worktree of one terminated session and completes the operation; a worktree that has to stay after all
@@ -45,29 +48,48 @@ export async function finishCleanup(
   record: SessionRecord,
 ): Promise<Freed> {
   const late = decideUnseen(await factsNow(deps, record), ANY_AGE);
-  if (late !== null) return leave(deps, held, { stays: late, salvageRef: null, trouble: null });
-  const trouble = await removeDeadRuntime(deps, record);
+  if (late !== null) return leave(deps, held, { stays: late, salvageRef: null });
+  const destroyed = await removeDeadRuntime(deps, record);
   const ended = () => operationLedger(deps).checkpoint(held, held.progress);
   await crossing(deps, "cleanup.ended", ended);
   const { refusal, salvageRef } = await freeWorkspace(deps, held, record);
-  if (refusal !== null) return leave(deps, held, { stays: staysFor(refusal), salvageRef, trouble });
+  if (refusal !== null) return leave(deps, held, { stays: staysFor(refusal), salvageRef });
   await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
-  const result = { freed: true, trouble, salvageRef };
+  const { branchDeleted, problem } = await deleteBranch(deps, held, record);
+  const trouble = [destroyed, problem].filter((one) => one !== null).join("; ") || null;
+  const result = { freed: true, trouble, salvageRef, branchDeleted };
   await crossing(deps, "cleanup.complete", () =>
     operationLedger(deps).complete(held, toJson(result), (store) => {
       lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id, salvageRef);
     }),
   );
-  return { stays: null, salvageRef, trouble };
+  return { stays: null, salvageRef, branchDeleted, trouble };
 }
 
-async function leave(deps: SessionDeps, held: LeasedOperation, freed: Freed): Promise<Freed> {
-  const { stays } = freed;
+/** Best effort, the worktree being gone by now. */
+async function deleteBranch(deps: SessionDeps, held: LeasedOperation, record: SessionRecord) {
+  if (jsonMembers(held.input)?.["merged"] === undefined) return { branchDeleted: null, problem: null };
+  try {
+    const branchDeleted = await crossing(deps, "cleanup.branch.delete", () =>
+      deletePlanned(deps, held, record),
+    );
+    return { branchDeleted, problem: null };
+  } catch (error) {
+    return { branchDeleted: null, problem: `its branch could not be deleted: ${errorMessage(error)}` };
+  }
+}
+
+async function leave(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  kept: Pick<Freed, "stays" | "salvageRef">,
+): Promise<Freed> {
+  const { stays } = kept;
   const why = stays?.kind === "skip" ? stays.detail : stays?.message;
   await crossing(deps, "cleanup.complete", () =>
     operationLedger(deps).complete(held, toJson({ freed: false, why: why ?? null })),
   );
-  return freed;
+  return { ...kept, branchDeleted: null, trouble: null };
 }
 
 /**

@@ -5,10 +5,17 @@ import { AoError } from "../domain/errors.ts";
 import type { PullRequestFacts } from "../domain/facts.ts";
 import type { LaunchId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
-import type { ProcessIdentity, RuntimeHandle, SessionMetadata, SessionRecord } from "../domain/session.ts";
+import type {
+  DeletedBranch,
+  ProcessIdentity,
+  RuntimeHandle,
+  SessionMetadata,
+  SessionRecord,
+} from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
 import { afterFacts, type Fact, withExit, withLifecycle } from "./record-changes.ts";
 import { sessionChanged, sessionCreated } from "./session-change.ts";
+import { free, onBranch, unfree, withoutBranch } from "./workspace-changes.ts";
 
 /** Tries for a row that others keep writing; each loses only to a write that succeeded. */
 const MAX_TRIES = 20;
@@ -67,6 +74,8 @@ export interface LifecycleManager {
   onRestoreInitiated(id: SessionId, patch: RestorePatch): SessionRecord;
   /** The branch that a terminal session's worktree has checked out. Ignored for one that was opened again. */
   onBranchCheckedOut(id: SessionId, branch: string): Change | undefined;
+  /** A terminal session's branch is about to be deleted; a restore makes it again. Ignored for one that is not over. */
+  onBranchDeleted(id: SessionId, deleted: DeletedBranch): Change | undefined;
   /**
    * A terminal session's worktree is gone, and what it held is in the salvage; not given, that stays as it is.
    * Ignored for one that was opened again.
@@ -114,6 +123,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
         change(id, (record) => reopen(record, patch)),
       ),
     onBranchCheckedOut: (id, branch) => change(id, (record) => onBranch(record, branch)),
+    onBranchDeleted: (id, deleted) => change(id, (record) => withoutBranch(record, deleted)),
     onWorkspaceFreed: (id, salvageRef) => change(id, (record, nowMs) => free(record, { nowMs, salvageRef })),
     onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
     observeFacts: learn,
@@ -210,7 +220,7 @@ function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
   }
   const previousAgentSessionIds = conversationsLeft(record, patch.agentSessionId);
   const anew = {
-    ...{ workspaceFreedAtMs: null, salvageRef: null, killNote: null, exit: null },
+    ...{ workspaceFreedAtMs: null, salvageRef: null, deletedBranch: null, killNote: null, exit: null },
     previousAgentSessionIds,
   };
   const metadata = { ...record.metadata, ...patch, ...anew };
@@ -222,27 +232,4 @@ function conversationsLeft({ metadata }: SessionRecord, next: string | null): re
   if (agentSessionId === null || agentSessionId === next) return previousAgentSessionIds;
   const others = previousAgentSessionIds.filter((id) => id !== agentSessionId && id !== next);
   return [...others, agentSessionId];
-}
-
-function onBranch(record: SessionRecord, branch: string): SessionRecord {
-  if (record.metadata.branch === branch || !isTerminal(record.lifecycle)) return record;
-  return { ...record, metadata: { ...record.metadata, branch } };
-}
-
-interface Freed {
-  readonly nowMs: number;
-  readonly salvageRef: string | null | undefined;
-}
-
-function free(record: SessionRecord, { nowMs, salvageRef }: Freed): SessionRecord {
-  const isFree = record.metadata.workspaceFreedAtMs !== null;
-  if (isFree || !isTerminal(record.lifecycle)) return record;
-  const kept = salvageRef === undefined ? {} : { salvageRef };
-  return { ...record, metadata: { ...record.metadata, workspaceFreedAtMs: nowMs, ...kept } };
-}
-
-function unfree(record: SessionRecord, workspacePath: string): SessionRecord {
-  const isFree = record.metadata.workspaceFreedAtMs !== null;
-  if (!isFree || !isTerminal(record.lifecycle)) return record;
-  return { ...record, metadata: { ...record.metadata, workspacePath, workspaceFreedAtMs: null } };
 }

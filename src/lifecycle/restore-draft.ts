@@ -4,6 +4,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import { composePrompt } from "../domain/prompt.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { Agent } from "../ports/agent.ts";
+import type { WorkspaceSpec } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { gatherFacts, lookFailures } from "./gather-facts.ts";
 import { fencedGenerations } from "./goals/restore-fences.ts";
@@ -106,4 +107,10 @@ function conversationUnknown({ id, metadata }: SessionRecord, why: string): AoEr
     hint: `start anew with the recorded prompt: ao restore ${id} --fresh`,
     details: { agent, agentSessionId, previousAgentSessionIds },
   });
+}
+
+/** Where the branch stood that a cleanup deleted, for it to be made again. */
+export function branchCommitOf({ metadata }: SessionRecord): Pick<WorkspaceSpec, "branchCommit"> {
+  const { branch, deletedBranch } = metadata;
+  return deletedBranch?.branch === branch ? { branchCommit: deletedBranch.commit } : {};
 }

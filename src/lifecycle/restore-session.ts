@@ -35,7 +35,7 @@ import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { warningsIn } from "./operations/progress-members.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import type { RequestOptions, WaitOptions } from "./request-options.ts";
-import { draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.ts";
+import { branchCommitOf, draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.ts";
 import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
 import { completeRestored } from "./restore-steps.ts";
 import { heldBy } from "./salvage/keep-and-free.ts";
@@ -249,6 +249,7 @@ function workspaceSpec(deps: SessionDeps, { record, draft, options, held }: Rest
     ...workspaceRef(record),
     branch: record.metadata.branch,
     baseRef: record.metadata.baseRef,
+    ...branchCommitOf(record),
     defaultBranch: project?.defaultBranch ?? null,
     postCreate: options.settings.postCreate,
     env: launchEnvironment(deps, draft),

@@ -1,3 +1,4 @@
+import type { MergedBranch } from "../domain/cleanup-plan.ts";
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import type { OperationId } from "../domain/operation.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
@@ -32,6 +33,8 @@ export interface WorkspaceSpec extends WorkspaceRef {
   readonly branchIsMadeUp?: boolean;
   /** Where a new branch starts; `null` means the default branch. */
   readonly baseRef: string | null;
+  /** For a restore: where a branch that is gone stood, to be made again there. Unknown when not given. */
+  readonly branchCommit?: string;
   readonly defaultBranch: string | null;
   readonly postCreate: PostCreate;
   /** Environment of the post-create commands. */
@@ -115,6 +118,14 @@ export interface WorkspaceSurvey extends WorkspaceRemains {
   readonly findings: readonly WorkspaceFinding[];
   /** All the ignored files that count as work, of which a finding names the first few. */
   readonly ignoredWork: readonly string[];
+}
+
+/** A branch that may have done its work. */
+export interface BranchQuery {
+  readonly branch: string;
+  /** The operations that may have made it for its session; of another's making it is nobody's to delete. */
+  readonly madeBy: readonly OperationId[];
+  readonly defaultBranch: string | null;
 }
 
 /** Told the branch that is checked out, by its short name. */
@@ -219,6 +230,23 @@ export interface Workspace {
    * @throws AoError as `inspect`.
    */
   destroy(ref: WorkspaceRef, onBranch?: OnBranch, isKept?: IsKept): Promise<void>;
+
+  /**
+   * Proof that a session's branch is needed no more: made for it, checked out nowhere but in its workspace, no
+   * rebase of it under way, all its commits in the default branch or what that is pulled from, and none in its log
+   * that no other ref has. `null` without one. Changes nothing.
+   *
+   * @throws AoError git_failed, git_unavailable when git could not tell.
+   */
+  mergedBranch(ref: WorkspaceRef, query: BranchQuery): Promise<MergedBranch | null>;
+
+  /**
+   * Deletes a branch while all of its proof still holds, and it stands where it did; no other ref is touched, no
+   * remote asked. True when it is gone then, also when it was before.
+   *
+   * @throws AoError git_failed, git_unavailable.
+   */
+  deleteMerged(ref: WorkspaceRef, query: BranchQuery, proven: MergedBranch): Promise<boolean>;
 
   /**
    * Takes a `create` or a `restore` back: frees it as `destroy` does, and removes the branch that was made while

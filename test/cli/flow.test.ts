@@ -87,7 +87,9 @@ describe("a session from spawn to cleanup", () => {
     const dry = await ao.json(cleanupSchema, ["cleanup", "--dry-run"], { cwd });
     const real = await ao.json(cleanupSchema, ["cleanup"], { cwd });
     expect(real).toEqual({ ...dry, dryRun: false });
-    expect(real.cleaned).toEqual([{ id: "shop-1", projectId: "shop", salvageRef: null, remains: null, branchDeleted: null }]);
+    expect(real.cleaned).toEqual([
+      { id: "shop-1", projectId: "shop", salvageRef: null, remains: null, branchDeleted: null },
+    ]);
 
     git(cwd, "branch", "-D", "feat/42-fix-it");
     expect(await ao.traces(cwd)).toMatchObject({

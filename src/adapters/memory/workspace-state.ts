@@ -39,9 +39,19 @@ export interface WorkspaceState {
   readonly kept: Map<string, readonly WorkspaceFinding[]>;
   /** By repository. */
   readonly branches: Map<string, Map<string, Branch>>;
+  /** Branches that the default branch has all commits of, as `<repository> <branch>`. */
+  readonly merged: Set<string>;
   trash: number;
   /** How many workspaces were made so far, by path. */
   readonly made: Map<string, number>;
+}
+
+/** Where there is nothing yet. */
+export function emptyState(managedRoot: string): WorkspaceState {
+  return {
+    ...{ managedRoot, places: new Map(), missing: new Set(), kept: new Map(), branches: new Map() },
+    ...{ merged: new Set(), trash: 0, made: new Map() },
+  };
 }
 
 export const BASE_COMMIT = "0".repeat(40);
@@ -82,8 +92,11 @@ function freeBranch(state: WorkspaceState, { branch, repositoryPath }: Workspace
 
 /** @throws AoError branch_missing, branch_in_use */
 export function planFromBranch(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePlan {
-  if (!branchesOf(state, spec.repositoryPath).has(spec.branch)) throw branchGone(spec.branch);
-  return planNew(state, spec);
+  const isThere = branchesOf(state, spec.repositoryPath).has(spec.branch);
+  if (!isThere && spec.branchCommit === undefined) throw branchGone(spec.branch);
+  const plan = planNew(state, spec);
+  const { branchCommit: baseCommit = plan.baseCommit } = spec;
+  return isThere ? plan : { ...plan, baseRef: baseCommit, baseCommit };
 }
 
 /** What stands where a restore is to use it. @throws AoError workspace_exists when it was to be made anew */

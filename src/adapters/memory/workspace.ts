@@ -2,12 +2,14 @@ import { isKeepable } from "../../domain/salvage.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
 import type { IsKept, Workspace, WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+import { deleteProven, provenMerged } from "./merged-branches.ts";
 import {
   asItStands,
   BASE_COMMIT,
   branchesKept,
   branchesOf,
   created,
+  emptyState,
   findings,
   free,
   markedAt,
@@ -54,6 +56,8 @@ export interface MemoryWorkspace extends Workspace {
   /** Puts a commit on a branch. */
   moveBranch(repositoryPath: string, branch: string): void;
   removeBranch(repositoryPath: string, branch: string): void;
+  /** The default branch has all commits of this one from now on. */
+  mergeBranch(repositoryPath: string, branch: string): void;
   /** Branches of one repository, sorted. */
   branches(repositoryPath: string): readonly string[];
 }
@@ -85,18 +89,7 @@ interface World {
 
 /** An in-memory twin of the git worktree adapter; passes the same contract. */
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
-  const managedRoot = options.managedRoot ?? "/";
-  const state: WorkspaceState = {
-    ...{
-      managedRoot,
-      places: new Map(),
-      missing: new Set(),
-      kept: new Map(),
-      branches: new Map(),
-      trash: 0,
-      made: new Map(),
-    },
-  };
+  const state = emptyState(options.managedRoot ?? "/");
   const world: World = { log: options.log ?? [], tool: TOOL, state, failures: new Map() };
   return { ...levers(world), ...looks(world), ...changes(world) };
 }
@@ -135,11 +128,12 @@ function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
     addBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, BASE_COMMIT),
     moveBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, LATER_COMMIT),
     removeBranch: (repositoryPath, branch) => void branchesOf(state, repositoryPath).delete(branch),
+    mergeBranch: (repositoryPath, branch) => void state.merged.add(`${repositoryPath} ${branch}`),
     branches: (repositoryPath) => [...branchesOf(state, repositoryPath).keys()].sort(),
   };
 }
 
-type Looks = "check" | "plan" | "planRestore" | "inspect" | "survey" | "users" | "marked";
+type Looks = "check" | "plan" | "planRestore" | "inspect" | "survey" | "mergedBranch" | "users" | "marked";
 
 function looks(world: World): Pick<Workspace, Looks> {
   const { state } = world;
@@ -172,6 +166,11 @@ function looks(world: World): Pick<Workspace, Looks> {
       const ignoredWork = found.flatMap(({ kind, items }) => (kind === "ignored" ? items : []));
       const branch = state.places.get(ref.path)?.branch ?? null;
       return { findings: found, ignoredWork, branch, commits: [], stashes: [] };
+    },
+
+    async mergedBranch(ref, query) {
+      failAt(world, "mergedBranch");
+      return provenMerged(state, ref, query);
     },
 
     async users() {
@@ -228,6 +227,11 @@ function changes(world: World): Omit<Workspace, Looks> {
       const last = state.places.get(ref.path)?.branch ?? null;
       free(state, ref);
       return branchesKept(state, ref.repositoryPath, { made, last });
+    },
+
+    async deleteMerged(ref, query, proven) {
+      enter(world, "deleteMerged", ref);
+      return deleteProven(state, ref, { query, proven });
     },
 
     async sweepTrash() {

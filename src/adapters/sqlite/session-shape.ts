@@ -20,6 +20,7 @@ import {
   type SessionSubstate,
 } from "../../domain/lifecycle.ts";
 import {
+  type DeletedBranch,
   PERMISSION_MODES,
   type ProcessIdentity,
   type RuntimeHandle,
@@ -106,6 +107,7 @@ const metadata = shape<StoredMetadata>({
   workspacePath: text,
   workspaceFreedAtMs: nullable(number),
   salvageRef: optional(nullable(text)),
+  deletedBranch: optional(nullable(shape<DeletedBranch>({ branch: text, commit: text }))),
   runtime: nullable(runtimeHandle),
   process: nullable(processIdentity),
   exit: optional(nullable(agentExit)),

@@ -8,6 +8,7 @@ import { checkGit } from "./git-version.ts";
 import { usersOfAll } from "./in-use.ts";
 import { inspectWhole } from "./inspect-whole.ts";
 import { markedWorktrees } from "./marked-worktrees.ts";
+import { deleteMerged, mergedBranch } from "./merged-branch.ts";
 import { MOUNT_TABLE } from "./mounts.ts";
 import { type Context, locate } from "./place.ts";
 import { planRestore, restoreWorktree } from "./restore-worktree.ts";
@@ -63,6 +64,8 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     users: () => usersOfAll(context),
     destroy: (ref, onBranch, isKept) => freeWorktree(context, ref, { onBranch, isKept }),
     undoCreate: (ref, created, isKept) => undoCreate(context, ref, { created, isKept }),
+    mergedBranch: (ref, query) => mergedBranch(context, ref, query),
+    deleteMerged: (ref, query, proven) => deleteMerged(context, ref, { query, proven }),
     marked: () => markedWorktrees(context),
     sweepTrash: () => sweepTrash(context.trash),
   };

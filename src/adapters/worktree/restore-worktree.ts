@@ -78,10 +78,20 @@ async function planFromBranch(context: Context, { repository, path, spec }: Anew
   if (record !== undefined) await refuseHeld(context, { repository, path, record });
   const plan = await findBranch(context.git, repository, { branch, path });
   if (plan !== undefined) return planOf(repository, { operationId, path, ...plan });
+  const { branchCommit: baseCommit } = spec;
+  if (baseCommit !== undefined && (await hasCommit(context.git, repository, baseCommit))) {
+    const anew = { branch, branchExists: false, baseRef: baseCommit, baseCommit, warnings: [] };
+    return planOf(repository, { operationId, path, ...anew });
+  }
   throw new AoError("branch_missing", `branch ${branch} is gone, and so is the worktree`, {
     hint: `git -C ${shellQuoted(repository.path)} branch ${shellQuoted(branch)} <commit>`,
     details: { branch, path },
   });
+}
+
+async function hasCommit(git: Git, { path }: Repository, commit: string): Promise<boolean> {
+  const ask = ["rev-parse", "--verify", "--quiet", `${commit}^{commit}`];
+  return commitOrNone(await git.read(inDirectory(path), ask), `look for ${commit}`) !== undefined;
 }
 
 function damaged({ path, tree, cause }: Unreadable): AoError {

@@ -12,7 +12,7 @@ import { isKeepable } from "../../../src/domain/salvage.ts";
 import { FINDING_KINDS, type FindingKind, SKIP_REASONS } from "../../../src/domain/workspace-finding.ts";
 import { projectId, sessionId } from "../../support/builders.ts";
 
-const PLAIN: CleanupRules = { olderThanMs: null, salvage: false };
+const PLAIN: CleanupRules = { olderThanMs: null, salvage: false, deleteMergedBranches: false };
 const KEEPING: CleanupRules = { ...PLAIN, salvage: true };
 const ENDED: CandidateFacts = {
   ...{ id: sessionId("app-1"), projectId: projectId("app"), obstacle: null, workspacePath: "/w/app-1" },
@@ -123,6 +123,7 @@ describe("for any facts", () => {
   const rulesArb: fc.Arbitrary<CleanupRules> = fc.record({
     olderThanMs: fc.option(fc.constant(1000)),
     salvage: fc.boolean(),
+    deleteMergedBranches: fc.boolean(),
   });
 
   test("each candidate has one item, in order, and nothing that would be lost is freed", () => {

@@ -25,6 +25,7 @@ interface Situation {
   readonly look: number;
   readonly place: "there" | "missing" | "another's" | "in a live session's";
   readonly isBusy: boolean;
+  readonly isMerged: boolean;
 }
 
 const situation: fc.Arbitrary<Situation> = fc.record({
@@ -35,6 +36,7 @@ const situation: fc.Arbitrary<Situation> = fc.record({
   look: fc.constantFrom(0, 0, 0, 1, 2),
   place: fc.constantFrom("there", "there", "missing", "another's", "in a live session's"),
   isBusy: fc.boolean(),
+  isMerged: fc.boolean(),
 });
 
 async function worldOf(situations: readonly Situation[]): Promise<World> {
@@ -54,14 +56,22 @@ async function endKept({ workspace, kill }: World, id: SessionId): Promise<void>
   workspace.allow(pathOf(id));
 }
 
-function bringAbout(world: World, id: SessionId, { findings, look, place, isBusy }: Situation): void {
+function bringAbout(
+  world: World,
+  id: SessionId,
+  { findings, look, place, isBusy, isMerged }: Situation,
+): void {
   const seen = LOOKS[look];
   if (seen !== undefined) world.runtime.setLook(id, seen);
   const kept = findings.map((kind) => ({ kind, detail: `1 ${kind}`, items: [], count: 1 }));
-  if (kept.length > 0) world.workspace.refuse(pathOf(id), kept);
+  if (kept.length > 0) {
+    world.snapshots.work.write(pathOf(id), "notes.txt", "mine");
+    world.workspace.refuse(pathOf(id), kept);
+  }
   if (place === "missing") world.workspace.vanish(pathOf(id));
   if (place === "in a live session's") moveTo(world, id, pathOf("app-1"));
   if (place === "another's") moveTo(world, id, pathOf("app-2"));
+  if (isMerged) world.workspace.mergeBranch("/repo/app", world.row(id).metadata.branch);
   if (isBusy) holdUp(world, id);
 }
 
@@ -84,7 +94,11 @@ function told({ cleaned, skipped, errors }: CleanupResult) {
 }
 
 test("whatever is found, a dry run changes nothing and tells exactly what the run does", async () => {
-  const rules = fc.record({ salvage: fc.boolean(), olderThanMs: fc.constantFrom(null, 1, 0) });
+  const rules = fc.record({
+    salvage: fc.boolean(),
+    olderThanMs: fc.constantFrom(null, 1, 0),
+    deleteMergedBranches: fc.boolean(),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(situation, { maxLength: 4 }), rules, async (situations, rule) => {
       const world = await worldOf(situations);
@@ -94,6 +108,8 @@ test("whatever is found, a dry run changes nothing and tells exactly what the ru
       expect(world.deps.store.list()).toEqual(before);
       const run = await cleanupSessions(world.deps, options);
       expect(told(run)).toEqual(told(dry));
+      const branches = world.workspace.branches("/repo/app");
+      expect(run.cleaned.filter(({ branchDeleted }) => branches.includes(`${branchDeleted}`))).toEqual([]);
       const isFreed = (id: string) => world.row(sessionId(id)).metadata.workspaceFreedAtMs !== null;
       const freed = world.deps.store.list().filter(({ id }) => isFreed(id));
       expect(freed.map(({ id }) => id).toSorted()).toEqual(run.cleaned.map(({ id }) => id).toSorted());

@@ -1,0 +1,132 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { MergedBranch } from "../../domain/cleanup-plan.ts";
+import type { BranchQuery, WorkspaceRef } from "../../ports/workspace.ts";
+import { type FoundRef, findLocalBranch, listRefs } from "./branch-refs.ts";
+import { onlyLine, saysYes } from "./git-answer.ts";
+import { gitFailed, outputOf } from "./git-failure.ts";
+import { retryLocked } from "./git-retry.ts";
+import type { Context } from "./place.ts";
+import { type Repository, readRepository } from "./repository.ts";
+import { type Git, inDirectory } from "./run-git.ts";
+import { realpathOfAny } from "./safe-path.ts";
+import { saysNothing } from "./system-error.ts";
+import { listRecords } from "./worktree-records.ts";
+
+interface Proving extends Pick<Context, "git"> {
+  readonly repository: Repository;
+  readonly ref: WorkspaceRef;
+  readonly query: BranchQuery;
+}
+
+/** `Workspace.mergedBranch`. Merged is what git proves by ancestry, never by comparing patches. */
+export async function mergedBranch(
+  { git }: Pick<Context, "git">,
+  ref: WorkspaceRef,
+  query: BranchQuery,
+): Promise<MergedBranch | null> {
+  const repository = await readRepository(git, ref.repositoryPath);
+  if (repository === undefined) return null;
+  const found = await findLocalBranch(git, repository, query.branch);
+  if (found === undefined) return null;
+  const proving = { git, repository, ref, query };
+  if (!(await isOurs(proving, found))) return null;
+  const into = await holderOf(proving, found);
+  return into === undefined ? null : { branch: query.branch, commit: found.commit, into };
+}
+
+/** `Workspace.deleteMerged`. Proven once more, and git itself compares where it stands. */
+export async function deleteMerged(
+  { git }: Pick<Context, "git">,
+  ref: WorkspaceRef,
+  { query, proven }: { readonly query: BranchQuery; readonly proven: MergedBranch },
+): Promise<boolean> {
+  const repository = await readRepository(git, ref.repositoryPath);
+  if (repository === undefined) return false;
+  if ((await findLocalBranch(git, repository, query.branch)) === undefined) return true;
+  const now = await mergedBranch({ git }, ref, query);
+  if (now?.commit !== proven.commit || now.branch !== proven.branch) return false;
+  const args = ["update-ref", "-d", `refs/heads/${proven.branch}`, proven.commit];
+  const action = `delete branch ${proven.branch}`;
+  const result = await retryLocked(action, () => git.write(inDirectory(repository.path), args));
+  if (result.exitCode !== 0) throw gitFailed(action, result.stderr);
+  return true;
+}
+
+/** Made by one of the session's own operations, and nobody else has it now. */
+async function isOurs({ git, repository, ref, query }: Proving, found: FoundRef): Promise<boolean> {
+  if (found.checkedOutAt !== null && found.checkedOutAt !== (await realpathOfAny(ref.path))) return false;
+  if (await isUnderWay(repository, found.ref)) return false;
+  const ask = ["reflog", "show", "--format=%H %gs", found.ref, "--"];
+  const answer = outputOf(await git.read(inDirectory(repository.path), ask), "read the log of a branch");
+  const log = answer.trimEnd().split("\n");
+  const maker = /^\S+ branch: Created from .* by ao operation (\S+)$/.exec(log.at(-1) ?? "")?.[1];
+  if (!query.madeBy.some((id) => id === maker)) return false;
+  return isHeldWithout(
+    { git, repository },
+    found,
+    log.map((line) => line.split(" ")[0] ?? ""),
+  );
+}
+
+/** The log of a branch goes with it: what was amended or reset away stays until some other ref has it. */
+async function isHeldWithout(
+  { git, repository }: Pick<Proving, "git" | "repository">,
+  { ref }: FoundRef,
+  commits: readonly string[],
+): Promise<boolean> {
+  const others = [
+    "--not",
+    `--exclude=${ref.slice("refs/heads/".length)}`,
+    "--branches",
+    "--tags",
+    "--remotes",
+  ];
+  const ask = ["rev-list", "--count", "--ignore-missing", "--stdin", ...others];
+  const result = await git.read(inDirectory(repository.path), ask, `${commits.join("\n")}\n`);
+  return onlyLine(result, "count the commits of a branch's log") === "0";
+}
+
+/** A rebase or bisect in any worktree comes back to the branch that it began on (git 2.39.5). */
+async function isUnderWay({ commonDir }: Repository, ref: string): Promise<boolean> {
+  const gitDirs = [commonDir, ...(await listRecords(commonDir)).map(({ gitDir }) => gitDir)];
+  const files = ["rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"];
+  const names = gitDirs.flatMap((gitDir) => files.map((file) => join(gitDir, file)));
+  const begun = await Promise.all(names.map(textOf));
+  return begun.some((name) => name === ref || `refs/heads/${name}` === ref);
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, "utf8").then(
+    (text) => text.trim(),
+    (error: unknown) => {
+      if (saysNothing(error)) return "";
+      throw error;
+    },
+  );
+}
+
+/** The default branch, here or where it is pulled from, that has all commits of the branch. */
+async function holderOf(proving: Proving, found: FoundRef): Promise<string | undefined> {
+  const { git, repository, query } = proving;
+  if (query.defaultBranch === null || query.defaultBranch === query.branch) return undefined;
+  for (const { ref, commit } of await holders(proving, query.defaultBranch)) {
+    const ask = ["merge-base", "--is-ancestor", found.commit, commit];
+    if (saysYes(await git.read(inDirectory(repository.path), ask), "tell what is merged")) return ref;
+  }
+  return undefined;
+}
+
+async function holders({ git, repository }: Proving, name: string): Promise<readonly FoundRef[]> {
+  const local = `refs/heads/${name}`;
+  const refs = [local, await upstreamOf(git, repository, local), `refs/remotes/origin/${name}`];
+  const wanted = [...new Set(refs.filter((ref) => ref !== ""))];
+  const found = await listRefs(git, repository, wanted);
+  return found.filter(({ ref }) => wanted.includes(ref));
+}
+
+async function upstreamOf(git: Git, repository: Repository, local: string): Promise<string> {
+  const ask = ["for-each-ref", "--format=%(upstream)", "--", local];
+  const answer = outputOf(await git.read(inDirectory(repository.path), ask), "read the upstream of a branch");
+  return answer.split("\n")[0] ?? "";
+}
