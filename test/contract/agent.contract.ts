@@ -239,7 +239,8 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         know?.(other);
         await agent.forgetConversation?.(CONVERSATION, { dataDir });
         await agent.forgetConversation?.(CONVERSATION, { dataDir });
-        const has = (id: string) => agent.hasConversation(id, { dataDir, workspacePath: "/" });
+        const workspacePath = "/data/worktrees/app/app-7";
+        const has = (id: string) => agent.hasConversation(id, { dataDir, workspacePath });
         const keeps = know !== undefined;
         const forgets = agent.forgetConversation !== undefined;
         expect([await has(CONVERSATION), await has(other)]).toEqual([keeps && !forgets, keeps]);

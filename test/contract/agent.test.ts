@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { claudeCodeAgent } from "../../src/adapters/agents/claude-code/claude-code-agent.ts";
 import { embeddedAgent } from "../../src/adapters/agents/embedded/embedded-agent.ts";
 import { createConversation } from "../../src/adapters/agents/embedded/program/conversation.ts";
 import { shellAgent } from "../../src/adapters/agents/shell/shell-agent.ts";
@@ -52,6 +53,29 @@ agentContract("embedded", () => {
       return [turn("one"), turn("two")];
     },
   };
+});
+
+agentContract("claude-code", () => {
+  const home = tempDir();
+  const workspacePath = "/data/worktrees/app/app-7";
+  const folder = join(home, ".claude", "projects", workspacePath.replaceAll("/", "-"));
+  const line = (sessionId: string, type: string, more: object) =>
+    JSON.stringify({
+      ...{ type, sessionId, cwd: workspacePath, timestamp: "2026-11-30T20:00:00Z" },
+      ...more,
+    });
+  const converse = (id: string) => {
+    const turn = (text: string) => [
+      line(id, "user", { message: { content: text } }),
+      line(id, "assistant", { message: { content: [{ type: "text", text }], stop_reason: "end_turn" } }),
+    ];
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${id}.jsonl`), `${[...turn("one"), ...turn("two")].join("\n")}\n`);
+    // Line by line: the end of a turn is the second part of its answer's line.
+    return [201, 401] as const;
+  };
+  const agent = claudeCodeAgent({ env: { HOME: home } });
+  return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
 });
 
 agentContract("shell", () => ({ agent: shellAgent(), dataDir: tempDir() }));

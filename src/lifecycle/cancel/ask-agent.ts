@@ -4,6 +4,7 @@ import type { LaunchId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { isSettledTurn, type Turn, type TurnKey } from "../../domain/turn.ts";
+import type { RuntimeTarget } from "../../ports/runtime.ts";
 import type { AgentCancel } from "../../ports/turn-cancel.ts";
 import type { SessionDeps } from "../deps.ts";
 import { agentPlace } from "../launch-agent.ts";
@@ -61,9 +62,22 @@ async function press(
   } catch (error) {
     return refusedAnswer(deps, key, error);
   }
-  if (await isSettledIn(deps, key, EVIDENCE_MS)) return evidence(deps, key);
+  if (await isSettledIn(deps, key, EVIDENCE_MS)) {
+    const answer = evidence(deps, key);
+    if (answer.kind === "confirmed") await clearInput(deps, running.target, cancel.clearing ?? []);
+    return answer;
+  }
   const detail = `the agent told nothing within ${EVIDENCE_MS / 1000} s`;
   return (await isProvenGone(deps, key)) ? gone() : { kind: "delivery_unconfirmed", detail };
+}
+
+/** A turn that is stopped stays so: what cannot be pressed now is no matter of its cancellation. */
+async function clearInput(
+  { messenger }: Pick<SessionDeps, "messenger">,
+  target: RuntimeTarget,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length > 0) await messenger.press(target, keys).catch(() => undefined);
 }
 
 type Running =

@@ -1,17 +1,17 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AoError } from "../../../domain/errors.ts";
 import { HOOK_SCRIPT } from "../../../domain/hook-script.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 import { checkInstalled } from "../installed-program.ts";
-import { claudeFolder, isConversationId, transcriptPaths } from "./claude-files.ts";
+import { claudeFolder } from "./claude-files.ts";
 import { CLAUDE_PROFILE } from "./claude-profile.ts";
 import { entriesIn } from "./conversation-entries.ts";
+import { copyConversation } from "./fork-conversation.ts";
 import { launchSettings } from "./hook-settings.ts";
 import { interpretClaude } from "./interpret.ts";
-import { isPrompt, recordsIn } from "./log-record.ts";
 import { readOwnEvents } from "./own-events.ts";
+import { readLog } from "./read-log.ts";
 
 /** How long a death still counts as a failed start: a bad argument ends it within 400 ms (2.1.197). */
 const SETTLE_MS = 500;
@@ -66,22 +66,6 @@ function resume(request: LaunchRequest): LaunchPlan {
   return plan(request, ["--resume", id]);
 }
 
-/** The log of a conversation that was held in this workspace; `undefined` when there is none. */
-async function readLog(folder: string, id: string, workspacePath: string): Promise<string | undefined> {
-  if (!isConversationId(id)) return undefined;
-  for (const path of await transcriptPaths(folder, { id, workspacePath })) {
-    const content = await readFile(path, "utf8").catch(() => undefined);
-    if (content !== undefined && isOfWorkspace(content, id, workspacePath)) return content;
-  }
-  return undefined;
-}
-
-/** Its first prompt was given here, and it names itself: other workspaces may share the folder. */
-function isOfWorkspace(content: string, id: string, workspacePath: string): boolean {
-  const first = recordsIn(content).find(({ record }) => isPrompt(record))?.record;
-  return first?.["cwd"] === workspacePath && first["sessionId"] === id;
-}
-
 /** Claude Code, started with hooks of this launch alone. Its first prompt comes on standard input. */
 export function claudeCodeAgent({ env }: ClaudeCodeOptions): Agent {
   const folder = claudeFolder(env);
@@ -94,7 +78,7 @@ export function claudeCodeAgent({ env }: ClaudeCodeOptions): Agent {
   return {
     name: "claude-code",
     capabilities: {
-      ...{ pinsSessionId: true, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "native" },
+      ...{ pinsSessionId: true, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "prefix" },
       ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "stdin", showsReadiness: true },
       permissionModes: PERMISSION_MODES,
     },
@@ -104,7 +88,9 @@ export function claudeCodeAgent({ env }: ClaudeCodeOptions): Agent {
       busy: [/esc to interrupt/],
       ready: [/^\? for shortcuts/],
     },
-    cancel: { kind: "keys", keys: ["Escape"] },
+    // A prompt that was stopped before the first word comes back into the input, where the next one would join it.
+    cancel: { kind: "keys", keys: ["Escape"], clearing: ["C-c"] },
+    fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
     receiptText: (text) => text.trimEnd(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch,

@@ -50,6 +50,11 @@ function saidIn(record: LogRecord): readonly Said[] {
   return record["type"] === "assistant" ? assistantSaid(record) : [];
 }
 
+/** The line, from 1, of what stands at a position. */
+export function lineOfPosition(position: number): number {
+  return Math.floor(position / PARTS_IN_LINE);
+}
+
 /** What a conversation's log says, in its order; the place of an entry is its line and its part of that. */
 export function entriesIn(content: string): readonly ConversationEntry[] {
   let after: number | null = null;

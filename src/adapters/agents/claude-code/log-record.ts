@@ -54,11 +54,15 @@ export function isInterrupt(record: LogRecord): boolean {
   return record["type"] === "user" && textOf(record).startsWith(INTERRUPTED);
 }
 
+/** What a command of claude's own leaves in the log as if a person had said it (2.1.197). */
+const LOCAL_COMMAND = /^<(command-name|local-command-[a-z]+)>/;
+
 /** A prompt of a person: no tool result, nothing that claude itself put there, nothing of a sub-agent. */
 export function isPrompt(record: LogRecord): boolean {
   if (record["type"] !== "user" || record["isMeta"] === true || record["isSidechain"] === true) return false;
   const origin = asMembers(record["origin"])?.["kind"];
   if (origin !== undefined && origin !== "human") return false;
   const isResult = partsOf(record).some(({ type }) => type === "tool_result");
-  return !isResult && !isInterrupt(record) && textOf(record).trim() !== "";
+  const text = textOf(record).trim();
+  return !isResult && !isInterrupt(record) && text !== "" && !LOCAL_COMMAND.test(text);
 }

@@ -44,14 +44,25 @@ export async function readOwnEvents(folder: string, launch: RunningLaunch): Prom
 
   async function toldBy({ status: word, sinceMs, sessionId: conversation, startedAtMs }: OwnStatus) {
     const since = { key: String(sinceMs), atMs: sinceMs };
-    if (word === "waiting") return { name: "ao:waiting", ...since } satisfies Told;
-    if (word === "busy") return { name: "ao:busy", ...since } satisfies Told;
+    const name = WHILE.get(word);
+    if (name !== undefined) return { name, ...since };
     if (word !== "idle") return undefined;
     const last = lastWord(await readTail(folder, workspacePath, conversation), startedAtMs);
-    if (last !== undefined) return restingAfter(last, since, nowMs);
-    const isReady = nowMs - sinceMs > DRAWN_MS && !(await isPrompted(launch));
-    return isReady ? ({ name: "ao:ready", ...since } satisfies Told) : undefined;
+    return last === undefined ? readiness(launch, since) : restingAfter(last, since, nowMs);
   }
+}
+
+const WHILE: ReadonlyMap<string, OwnEvent> = new Map([
+  ["waiting", "ao:waiting"],
+  ["busy", "ao:busy"],
+]);
+
+async function readiness(
+  launch: RunningLaunch,
+  since: Pick<Told, "key" | "atMs">,
+): Promise<Told | undefined> {
+  const isDrawn = launch.nowMs - since.atMs > DRAWN_MS;
+  return isDrawn && !(await isPrompted(launch)) ? { name: "ao:ready", ...since } : undefined;
 }
 
 interface Told {
