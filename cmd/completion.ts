@@ -24,6 +24,8 @@ const WHICH_SESSIONS: Readonly<Record<string, "terminated" | "all">> = {
   show: "all",
   list: "all",
   rewind: "all",
+  fork: "all",
+  compare: "all",
 };
 
 const fixed = (values: readonly string[]): Subject => ({

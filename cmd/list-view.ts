@@ -6,6 +6,7 @@ import type { SessionRecord } from "../src/domain/session.ts";
 import { listSessions, type SessionList } from "../src/lifecycle/list-sessions.ts";
 import { type Unsaved, unsavedTranscripts } from "../src/lifecycle/transcripts/unsaved.ts";
 import type { Paint } from "./color.ts";
+import { asTree } from "./session-tree.ts";
 import { sessionsJson, sessionTable } from "./session-view.ts";
 
 export interface ListChoice {
@@ -14,12 +15,16 @@ export interface ListChoice {
   readonly includeTerminated: boolean;
   /** Shows what is recorded, without a look. */
   readonly stored: boolean;
+  /** Puts each fork behind the session it comes from. */
+  readonly tree: boolean;
 }
 
 /** What a list shows, and what it leaves out. */
 export interface Listing extends Pick<SessionList, "unreadable" | "observedAtMs" | "lookFailures"> {
   /** Newest first; what was made in the same millisecond by number. */
   readonly shown: readonly SessionRecord[];
+  /** How deep each of them stands, in the same order; absent when they stand side by side. */
+  readonly depths?: readonly number[];
   /** How many are over and so not shown. */
   readonly hidden: number;
   /** Also of those that are not shown. */
@@ -33,7 +38,14 @@ export async function takeListing({ deps }: Ao, choice: ListChoice): Promise<Lis
     .reverse()
     .filter(({ lifecycle }) => choice.includeTerminated || !isTerminal(lifecycle));
   const unsaved = await unsavedTranscripts(deps);
-  return { ...rest, shown, hidden: sessions.length - shown.length, unsaved };
+  const listing = { ...rest, shown, hidden: sessions.length - shown.length, unsaved };
+  if (!choice.tree) return listing;
+  const branches = asTree(shown);
+  return {
+    ...listing,
+    shown: branches.map(({ record }) => record),
+    depths: branches.map(({ depth }) => depth),
+  };
 }
 
 /** `JSON.stringify(value, null, 2)` as it stands `depth` levels deep in another. */
@@ -66,10 +78,12 @@ export function* listingJson(
 /** The table, nothing when there is no session to show. */
 export async function listingLines(
   { deps }: Ao,
-  { shown }: Listing,
+  { shown, depths = [] }: Listing,
   look: { readonly paint: Paint; readonly width: number | undefined },
 ): Promise<readonly string[]> {
-  return shown.length === 0 ? [] : sessionTable({ records: shown, nowMs: deps.clock.nowMs(), ...look });
+  return shown.length === 0
+    ? []
+    : sessionTable({ records: shown, depths, nowMs: deps.clock.nowMs(), ...look });
 }
 
 /** What could not be shown or saved, one line each. */

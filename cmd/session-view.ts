@@ -56,6 +56,8 @@ function statusCell({ lifecycle, metadata: { exit = null } }: SessionRecord): Ce
 
 interface SessionTableOptions {
   readonly records: readonly SessionRecord[];
+  /** How far each is set in; not at all when absent. */
+  readonly depths?: readonly number[];
   readonly nowMs: number;
   readonly paint: Paint;
   readonly width: number | undefined;
@@ -64,12 +66,13 @@ interface SessionTableOptions {
 /** Sessions as aligned columns under a header. */
 export function sessionTable({
   records,
+  depths = [],
   nowMs,
   paint,
   width,
 }: SessionTableOptions): Promise<readonly string[]> {
-  const rows = records.map((record) => [
-    record.id,
+  const rows = records.map((record, index) => [
+    `${"  ".repeat(depths[index] ?? 0)}${record.id}`,
     statusCell(record),
     record.projectId,
     record.metadata.agent,

@@ -18,11 +18,12 @@ interface ListFlags {
   readonly includeTerminated: boolean;
   readonly stored: boolean;
   readonly watch: boolean;
+  readonly tree: boolean;
 }
 
 async function choiceOf(ao: Ao, flags: ListFlags): Promise<ListChoice> {
-  const { includeTerminated, stored } = flags;
-  return { projectId: await projectFilter(ao, flags.project), includeTerminated, stored };
+  const { includeTerminated, stored, tree } = flags;
+  return { projectId: await projectFilter(ao, flags.project), includeTerminated, stored, tree };
 }
 
 async function list(invocation: Invocation, flags: ListFlags): Promise<undefined> {
@@ -65,6 +66,7 @@ export function listCommand(
     .addOption(switchOption("-a, --include-terminated", "also sessions that are over"))
     .addOption(switchOption("--stored", "do not look at the sessions, show what was last recorded"))
     .addOption(switchOption("-w, --watch", "draw it again every second until it is interrupted"))
+    .addOption(switchOption("--tree", "each fork below the session it comes from"))
     .addOption(jsonOption())
     .action(host.action(list));
 }

@@ -1,25 +1,17 @@
 import type { Command } from "commander";
-import { AoError } from "../../src/domain/errors.ts";
-import { parseTurnId, type TurnId } from "../../src/domain/ids.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { rewindSession } from "../../src/lifecycle/salvage/rewind-session.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
+import { turnFlag } from "../turn-flag.ts";
 
 interface RewindFlags {
   readonly to: string;
 }
 
-/** @throws AoError usage when it can be no turn's id. */
-function turnOf({ to }: RewindFlags): TurnId {
-  const id = parseTurnId(to);
-  if (id !== undefined) return id;
-  throw new AoError("usage", `--to is no turn id: ${JSON.stringify(to)}`, { hint: "ao turns <session>" });
-}
-
 async function rewind(invocation: Invocation, name: string, flags: RewindFlags): Promise<undefined> {
-  const turnId = turnOf(flags);
+  const turnId = turnFlag("--to", flags.to);
   invocation.hold();
   const ao = await invocation.open("existing");
   const id = resolveSessionId(ao.deps, name);

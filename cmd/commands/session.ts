@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Host } from "../host.ts";
 import { attachCommand } from "./attach.ts";
 import { cleanupCommand } from "./cleanup.ts";
+import { forkCommand } from "./fork.ts";
 import { killCommand } from "./kill.ts";
 import { listCommand } from "./list.ts";
 import { restoreCommand } from "./restore.ts";
@@ -19,7 +20,14 @@ export function sessionCommand(host: Host): Command {
   });
   // `status` stays a word of the top level alone.
   session.addCommand(listCommand(host, "ls", ["list"]));
-  for (const build of [showCommand, killCommand, restoreCommand, attachCommand, cleanupCommand]) {
+  for (const build of [
+    showCommand,
+    killCommand,
+    restoreCommand,
+    forkCommand,
+    attachCommand,
+    cleanupCommand,
+  ]) {
     session.addCommand(build(host));
   }
   return session;

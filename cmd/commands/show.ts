@@ -101,6 +101,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ["conversation", session.agentSessionId],
     ...session.previousAgentSessionIds.map((id) => ["earlier", id] as const).toReversed(),
     ["branch", session.branch],
+    ["forked from", session.parentId && `${session.parentId} at turn ${session.forkedFromTurnId}`],
     ["from", session.baseRef],
     ["worktree", session.workspacePath],
     ["runtime", `${lifecycle.runtime.state} (${lifecycle.runtime.reason}) [${facts.runtime.source}]`],

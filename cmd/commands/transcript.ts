@@ -7,10 +7,10 @@ import {
   emptyTranscriptTrash,
   type PruneOutcome,
   pruneTranscript,
-  transcriptTrash,
 } from "../../src/lifecycle/transcripts/prune-transcript.ts";
 import { forEachMessage, readPage, type TranscriptPage } from "../../src/lifecycle/transcripts/read-page.ts";
 import { type RepairOutcome, repairTranscript } from "../../src/lifecycle/transcripts/repair-transcript.ts";
+import { transcriptTrash } from "../../src/lifecycle/transcripts/transcript-trash.ts";
 import { isSound, verifyTranscripts } from "../../src/lifecycle/transcripts/verify-transcripts.ts";
 import { countFlag, jsonOption, sessionIds } from "../flags.ts";
 import type { Host } from "../host.ts";

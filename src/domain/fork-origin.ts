@@ -24,6 +24,8 @@ export interface ForkOrigin {
   readonly checkpoint: TurnCheckpoint;
   /** What was said before, in order; nothing once its transcript was pruned. */
   readonly inherits: readonly InheritedPart[];
+  /** The conversation that was made for it; `null` when only the agent's hooks told. */
+  readonly conversationId: string | null;
   /** What its agent's own log tells up to this position was said before; `null` when that leaves it out. */
   readonly inheritedThrough: number | null;
 }

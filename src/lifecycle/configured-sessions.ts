@@ -4,6 +4,8 @@ import type { PermissionMode, SessionKind, SessionRecord } from "../domain/sessi
 import type { Config, ConfiguredProject, SessionSettings } from "../ports/config.ts";
 import { explainTaken } from "./branch-taken.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
+import type { ForkRequest, ForkResult } from "./forks/fork-request.ts";
+import { forkSession } from "./forks/fork-session.ts";
 import { requireAgent } from "./launch-agent.ts";
 import { type ProjectSettings, type ResolvedProject, requireProject, resolveAgain } from "./projects.ts";
 import type { RequestOptions } from "./request-options.ts";
@@ -191,6 +193,32 @@ export async function configuredEnv(
 }
 
 /**
+ * Forks a session with the settings its project has now, from the file it was spawned with.
+ *
+ * @throws AoError config_invalid, and as `forkSession`.
+ */
+export async function forkConfigured(
+  ao: ConfiguredDeps,
+  id: SessionId,
+  request: Omit<ForkRequest, "settings">,
+): Promise<ForkResult> {
+  const settings = await settingsOf(ao, id);
+  try {
+    return await forkSession(ao.deps, id, { ...request, settings });
+  } catch (error) {
+    throw isAoError(error, "branch_in_use") ? await explainTaken(ao.deps, error, id) : error;
+  }
+}
+
+/** What the configuration says now of a session that is there. */
+async function settingsOf(ao: ConfiguredDeps, id: SessionId): Promise<ProjectSettings> {
+  const record = ao.deps.store.get(id);
+  const config = await ao.config(record?.metadata.configPath);
+  const project = (record && ao.deps.store.project(record.projectId)) ?? null;
+  return projectSettings(await config.settingsFor(project, record?.kind ?? "worker"));
+}
+
+/**
  * Restores a session with the settings its project has now, from the file it was spawned with.
  *
  * @throws AoError session_not_found, config_invalid, and as `restoreSession`.
@@ -200,12 +228,9 @@ export async function restoreConfigured(
   id: SessionId,
   options: Omit<RestoreOptions, "settings">,
 ): Promise<RestoreResult> {
-  const record = ao.deps.store.get(id);
-  const config = await ao.config(record?.metadata.configPath);
-  const project = (record && ao.deps.store.project(record.projectId)) ?? null;
-  const settings = await config.settingsFor(project, record?.kind ?? "worker");
+  const settings = await settingsOf(ao, id);
   try {
-    return await restoreSession(ao.deps, id, { ...options, settings: projectSettings(settings) });
+    return await restoreSession(ao.deps, id, { ...options, settings });
   } catch (error) {
     throw isAoError(error, "branch_in_use") ? await explainTaken(ao.deps, error, id) : error;
   }

@@ -86,6 +86,8 @@ export interface LifecycleManager {
    * belongs to the same transaction, also when the row stays as it is, and undoes it all by a throw.
    */
   observeFacts(id: SessionId, facts: readonly Fact[], alongside?: Alongside): Change | undefined;
+  /** A fork no longer has what was said before it. */
+  onTranscriptPruned(id: SessionId): Change | undefined;
   /** A terminal session's worktree was made again. Ignored for one that is not over. */
   onWorkspaceRestored(id: SessionId, workspacePath: string): Change | undefined;
   observePullRequest(id: SessionId, facts: PullRequestFacts): Change | undefined;
@@ -126,6 +128,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
     onBranchDeleted: (id, deleted) => change(id, (record) => withoutBranch(record, deleted)),
     onWorkspaceFreed: (id, salvageRef) => change(id, (record, nowMs) => free(record, { nowMs, salvageRef })),
     onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
+    onTranscriptPruned: (id) => change(id, withoutPast),
     observeFacts: learn,
     observePullRequest: (id, facts) =>
       change(id, (record, nowMs) => withLifecycle(record, applyPullRequest(record.lifecycle, facts), nowMs)),
@@ -232,4 +235,10 @@ function conversationsLeft({ metadata }: SessionRecord, next: string | null): re
   if (agentSessionId === null || agentSessionId === next) return previousAgentSessionIds;
   const others = previousAgentSessionIds.filter((id) => id !== agentSessionId && id !== next);
   return [...others, agentSessionId];
+}
+
+function withoutPast(record: SessionRecord): SessionRecord {
+  const { fork } = record.metadata;
+  if (fork === undefined || fork.inherits.length === 0) return record;
+  return { ...record, metadata: { ...record.metadata, fork: { ...fork, inherits: [] } } };
 }

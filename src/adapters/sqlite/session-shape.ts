@@ -81,6 +81,7 @@ const forkOrigin = shape<ForkOrigin>({
   operationId: text,
   checkpoint: shape<TurnCheckpoint>({ ref: text, commit: text }),
   inherits: listOf(shape<InheritedPart>({ name: text, count: number, digest: text })),
+  conversationId: nullable(text),
   inheritedThrough: nullable(number),
 });
 

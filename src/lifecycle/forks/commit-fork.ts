@@ -100,6 +100,7 @@ function recordOf(
       fork: {
         ...{ parentId: sourceId, turnId, turnOf, operationId: held.id, inherits },
         checkpoint: { ref: checkpointRef(seed.id, turnId, "end"), commit: checkpoint.commit },
+        conversationId: accepted.agentSessionId,
         inheritedThrough: accepted.inheritedThrough,
       },
     },

@@ -7,8 +7,8 @@ import type { Operation } from "../../domain/operation.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
 import type { SessionDeps } from "../deps.ts";
-import { transcriptTrash } from "../transcripts/prune-transcript.ts";
 import { refusalError } from "../transcripts/transcript-ref.ts";
+import { transcriptTrash } from "../transcripts/transcript-trash.ts";
 import { forkProgress } from "./unfinished-forks.ts";
 
 type Deps = Pick<SessionDeps, "transcripts" | "dataDir" | "locks">;
@@ -16,13 +16,18 @@ type Deps = Pick<SessionDeps, "transcripts" | "dataDir" | "locks">;
 /** Longer than a save takes. */
 const LOCK_WAIT_MS = 5000;
 
+/** The folder of shared messages in that of a project's transcripts. */
+export function inheritedFolder(transcripts: string): string {
+  return `${transcripts}/forks`;
+}
+
 /** Where messages are kept that several sessions share. */
 export function partRef(
   { dataDir }: Pick<SessionDeps, "dataDir">,
   projectId: ProjectId,
   name: string,
 ): TranscriptRef {
-  return { folder: `${dataLayout(dataDir).transcriptFolder(projectId)}/forks`, name };
+  return { folder: inheritedFolder(dataLayout(dataDir).transcriptFolder(projectId)), name };
 }
 
 /** What messages of a session are called, by their content: the same again are the same files. */

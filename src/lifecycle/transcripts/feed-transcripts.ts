@@ -2,6 +2,7 @@ import { errorMessage } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
+import type { ConversationEntry } from "../../domain/transcript/conversation-entry.ts";
 import type { ToldEntry } from "../../domain/transcript/merge-conversation.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
@@ -128,8 +129,16 @@ function toldByHooks(deps: SaveDeps, facts: Facts, { record, agent }: Speaker): 
       const conversationId = signal?.agentSessionId ?? record.metadata.agentSessionId;
       if (conversationId === null) return [];
       const about = { conversationId, source: "hook", turnId: turns.get(event.id) ?? null } as const;
-      return (signal?.said ?? []).map((entry) => ({ ...about, entry }));
+      const said = (signal?.said ?? []).filter(isNotPast(record, conversationId));
+      return said.map((entry) => ({ ...about, entry }));
     });
+}
+
+/** What a fork took over from another session is in its transcript already. */
+function isNotPast({ metadata: { fork } }: SessionRecord, conversationId: string) {
+  const through = fork?.inheritedThrough ?? null;
+  const isCopy = (fork?.conversationId ?? conversationId) === conversationId;
+  return ({ position }: ConversationEntry) => through === null || !isCopy || position > through;
 }
 
 async function toldByLog(
@@ -142,7 +151,7 @@ async function toldByLog(
   for (const conversationId of conversations) {
     const entries = (await agent.readConversation?.(conversationId, { dataDir, workspacePath })) ?? [];
     const about = { conversationId, source: "agent_log", turnId: null } as const;
-    for (const entry of entries) told.push({ ...about, entry });
+    for (const entry of entries.filter(isNotPast(record, conversationId))) told.push({ ...about, entry });
   }
   return told;
 }

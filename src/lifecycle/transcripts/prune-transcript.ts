@@ -1,11 +1,13 @@
-import { dataLayout } from "../../domain/data-layout.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
-import type { PrunedTranscript, Trash } from "../../ports/transcript-store.ts";
+import type { PrunedTranscript } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
+import { releaseParts } from "../forks/inherited-parts.ts";
+import { lifecycleManager } from "../lifecycle-manager.ts";
 import { requireSession } from "../session-refs.ts";
 import { transcriptRef } from "./transcript-ref.ts";
+import { transcriptTrash } from "./transcript-trash.ts";
 
 /** How long what was pruned stays in the trash, in milliseconds. */
 const GRACE_MS = 14 * 24 * 60 * 60 * 1000;
@@ -16,24 +18,27 @@ export interface PruneOutcome extends PrunedTranscript {
 
 type Deps = Pick<SessionDeps, "store" | "transcripts" | "dataDir" | "clock">;
 
-/** Where pruned transcripts go. */
-export function transcriptTrash({ dataDir }: Pick<SessionDeps, "dataDir">): Trash {
-  const { prunedTranscripts, transcripts } = dataLayout(dataDir);
-  return { folder: prunedTranscripts, audit: `${transcripts}/audit.jsonl` };
-}
+type PruneDeps = Deps & Pick<SessionDeps, "changes" | "ids" | "locks" | "operations">;
 
 /**
- * Moves the transcript of a session that is over into the trash, and writes that down.
+ * Moves the transcript of a session that is over into the trash, and writes that down. What a fork has from before it
+ * goes with the last session that has it.
  *
  * @throws AoError session_not_found, operation_in_progress or data_dir_unusable
  * @throws AoError busy while the session is not over: its conversation goes on.
  */
-export async function pruneTranscript(deps: Deps, id: SessionId): Promise<PruneOutcome> {
+export async function pruneTranscript(deps: PruneDeps, id: SessionId): Promise<PruneOutcome> {
   const record = requireSession(deps, id);
   if (!isTerminal(record.lifecycle)) {
     throw new AoError("busy", `${id} is not over, and its transcript goes on`, { hint: `ao kill ${id}` });
   }
-  return { id, ...(await deps.transcripts.prune(transcriptRef(deps, record), transcriptTrash(deps))) };
+  const pruned = await deps.transcripts.prune(transcriptRef(deps, record), transcriptTrash(deps));
+  const parts = record.metadata.fork?.inherits ?? [];
+  if (parts.length > 0) {
+    lifecycleManager(deps).onTranscriptPruned(id);
+    await releaseParts(deps, record.projectId, { parts, except: id });
+  }
+  return { id, ...pruned };
 }
 
 /** Deletes what was pruned longer ago than the time of grace. @returns the names it had in the trash. */

@@ -3,7 +3,8 @@ import { EMPTY_HEAD, type MessageRange, type TranscriptHead } from "../../domain
 import type { NumberedMessage, TranscriptReader } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
 import { requireSession } from "../session-refs.ts";
-import { refusalError, refuseRemoved, transcriptRef } from "./transcript-ref.ts";
+import { readWhole } from "./read-whole.ts";
+import { refusalError, refuseRemoved } from "./transcript-ref.ts";
 
 type Deps = Pick<SessionDeps, "store" | "transcripts" | "dataDir">;
 
@@ -71,7 +72,7 @@ async function readWith<Result>(
   id: SessionId,
   work: (reader: TranscriptReader) => Promise<Result>,
 ): Promise<Result | null> {
-  const read = await deps.transcripts.read(transcriptRef(deps, requireSession(deps, id)), work);
+  const read = await readWhole(deps, requireSession(deps, id), work);
   switch (read.kind) {
     case "read":
       return read.result;

@@ -23,7 +23,7 @@ const NOTHING: Summary = { messages: 0, digest: null, savedAt: null, health: "mi
 /** A session's transcript at a glance; `null` when there is none and was none. */
 export async function summarizeTranscript(
   deps: Pick<SessionDeps, "transcripts" | "files" | "dataDir">,
-  record: Pick<SessionRecord, "id" | "projectId">,
+  record: Pick<SessionRecord, "id" | "projectId" | "metadata">,
 ): Promise<TranscriptSummaryJson | null> {
   const [summary, unsaved] = [await summaryOf(deps, record), await unsavedCause(deps, record.id)];
   return summary === null && unsaved === null ? null : { ...(summary ?? NOTHING), unsaved };
@@ -31,17 +31,22 @@ export async function summarizeTranscript(
 
 async function summaryOf(
   deps: Pick<SessionDeps, "transcripts" | "dataDir">,
-  record: Pick<SessionRecord, "id" | "projectId">,
+  record: Pick<SessionRecord, "id" | "projectId" | "metadata">,
 ): Promise<Summary | null> {
   const summary = await deps.transcripts.summary(transcriptRef(deps, record));
+  const parts = record.metadata.fork?.inherits ?? [];
+  const before = parts.reduce((sum, { count }) => sum + count, 0);
   switch (summary.kind) {
     case "summary": {
       const { head, savedAtMs, health } = summary;
-      return { messages: head.count, digest: head.digest, savedAt: isoTime(savedAtMs), health };
+      const messages = before + head.count;
+      return { messages, digest: head.digest, savedAt: isoTime(savedAtMs), health };
     }
     case "refused":
       return { messages: 0, digest: null, savedAt: null, health: summary.refusal.reason };
     case "missing":
-      return summary.wasCommitted ? { messages: 0, digest: null, savedAt: null, health: "removed" } : null;
+      if (summary.wasCommitted) return { ...NOTHING, health: "removed" };
+      if (before === 0) return null;
+      return { ...NOTHING, messages: before, digest: parts.at(-1)?.digest ?? null, health: "healthy" };
   }
 }

@@ -1,8 +1,10 @@
 import { dataLayout } from "../../domain/data-layout.ts";
 import type { SessionId } from "../../domain/ids.ts";
+import type { SessionRecord } from "../../domain/session.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
 import type { Health, TranscriptReport } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
+import { inheritedFolder, partRef } from "../forks/inherited-parts.ts";
 import { requireSession } from "../session-refs.ts";
 import { transcriptRef } from "./transcript-ref.ts";
 
@@ -26,9 +28,7 @@ export async function verifyTranscripts(
   ids: readonly SessionId[] | null,
 ): Promise<readonly TranscriptReport[]> {
   const refs =
-    ids === null
-      ? await allTranscripts(deps)
-      : ids.map((id) => transcriptRef(deps, requireSession(deps, id)));
+    ids === null ? await allTranscripts(deps) : ids.flatMap((id) => refsOf(deps, requireSession(deps, id)));
   const reports: TranscriptReport[] = [];
   for (const ref of refs) {
     const report = await deps.transcripts.verify(ref);
@@ -39,13 +39,23 @@ export async function verifyTranscripts(
   return reports;
 }
 
+/** Of a fork also those that hold what was said before it. */
+function refsOf(deps: Deps, record: SessionRecord): readonly TranscriptRef[] {
+  const { projectId, metadata } = record;
+  const parts = metadata.fork?.inherits ?? [];
+  return [...parts.map(({ name }) => partRef(deps, projectId, name)), transcriptRef(deps, record)];
+}
+
 /** Of every project that has or had a session. */
 async function allTranscripts({ store, transcripts, dataDir }: Deps): Promise<readonly TranscriptRef[]> {
   const { sessions, unreadable } = store.rows();
   const projects = new Set([...sessions, ...unreadable].map(({ projectId }) => String(projectId)));
   const { transcriptFolder } = dataLayout(dataDir);
   const found = await Promise.all(
-    [...projects].sort().map((projectId) => transcripts.list(transcriptFolder(projectId))),
+    [...projects]
+      .sort()
+      .map(transcriptFolder)
+      .flatMap((folder) => [transcripts.list(folder), transcripts.list(inheritedFolder(folder))]),
   );
   return found.flat();
 }
