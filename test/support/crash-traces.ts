@@ -79,8 +79,11 @@ function filesIn(folder: string): readonly string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-/** What a data directory has whatever happens: the store, locks that nobody holds, tmux's last server. */
-const ALWAYS = /^(ao\.db(-wal|-shm)?|locks\/[0-9a-f]{32}|runtime\/tmux-server\.json)$/;
+/**
+ * What a data directory has whatever happens: the store, locks that nobody holds, tmux's last server, and files of
+ * freed worktrees until the next reconcile.
+ */
+const ALWAYS = /^(ao\.db(-wal|-shm)?|locks\/[0-9a-f]{32}|runtime\/tmux-server\.json|trash\/[^/]+\.gone\/.*)$/;
 
 function litterIn(
   { dataDir, root }: Ao,
