@@ -128,7 +128,9 @@ export function failOperation(
 export function supersedeOperation(operation: Operation, result: JsonValue, nowMs: number): Operation {
   const { kind } = operation.state;
   if (kind === "completed" || kind === "failed") return operation;
-  return withState(operation, { kind: "completed", result, completedAtMs: nowMs }, nowMs);
+  const ended = withState(operation, { kind: "completed", result, completedAtMs: nowMs }, nowMs);
+  // Nothing is over that nobody ever took up.
+  return { ...ended, attempt: Math.max(ended.attempt, 1) };
 }
 
 /** Takes an unfinished operation from whoever holds it and makes it due now, as if nothing had been tried. */

@@ -24,7 +24,7 @@ export interface Faults {
   /** What a fence is answered with. */
   fence(answer: "disconnected" | "error" | null): void;
   /** What an order is answered with, once it has reached the agent. */
-  control(answer: GoalAnswer | null): void;
+  control(answer: (() => Promise<GoalAnswer> | GoalAnswer) | null): void;
   /** Cancellations do not get through. */
   cancel(answer: "disconnected" | null): void;
   /** Nobody can look at runtimes. */
@@ -66,5 +66,7 @@ export interface Scenario {
   readonly name: string;
   /** Needs an agent that keeps goals by itself, which no real one does yet. */
   readonly needsNative?: boolean;
+  /** Lets hours pass: only where the clock is a toy. */
+  readonly isLong?: boolean;
   run(driver: GoalDriver): Promise<void>;
 }

@@ -47,7 +47,7 @@ export function hostDriver(host: Host): GoalDriver {
   let cancels = 0;
   let preloaded: readonly string[] = [];
   let fenceFault: "disconnected" | "error" | null = null;
-  let controlFault: GoalAnswer | null = null;
+  let controlFault: (() => Promise<GoalAnswer> | GoalAnswer) | null = null;
   let cancelFault: "disconnected" | null = null;
   let isBlind = false;
   let onFence: (() => Promise<void> | void) | null = null;
@@ -63,7 +63,7 @@ export function hostDriver(host: Host): GoalDriver {
         if (controlFault !== null) {
           counted.controls.push({ action, generation });
           await order.onDispatch();
-          return controlFault;
+          return controlFault();
         }
         const answer = await inner.control(order);
         if (answer.kind !== "waiting") counted.controls.push({ action, generation });

@@ -1,0 +1,4 @@
+import { GOALS } from "../conformance/goals/goal-scenarios.ts";
+import { runOnStack } from "../conformance/goals/run-on-stack.ts";
+
+runOnStack(GOALS);
