@@ -6,6 +6,7 @@ import { AoError, errorMessage } from "../src/domain/errors.ts";
 import { shellQuoted } from "../src/domain/shell-quoted.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import { refuseUnknownAgents } from "./agent-problems.ts";
+import { agentChecks } from "./doctor-agents.ts";
 import type { Check } from "./doctor-check.ts";
 import { operationsCheck, orphansCheck, poolsCheck } from "./doctor-operations.ts";
 import { projectsCheck } from "./doctor-projects.ts";
@@ -163,14 +164,6 @@ async function configCheck(ao: Ao): Promise<Check> {
   return { name, status: "warn", detail: `${path}: ${warnings.length} warnings`, fix: "ao config validate" };
 }
 
-async function agentChecks(invocation: Invocation, ao: Ao): Promise<readonly Check[]> {
-  const path = invocation.io.env["PATH"] ?? "";
-  const agents = [...ao.deps.agents.values()];
-  return Promise.all(
-    agents.map(async (agent) => toolCheck(`agent ${agent.name}`, await agent.check(path), "warn")),
-  );
-}
-
 /** Looks at everything `ao` stands on. With `fix` it repairs the data directory first. */
 export async function runChecks(invocation: Invocation, fix: boolean): Promise<readonly Check[]> {
   const ao = await invocation.open("tools");
@@ -189,6 +182,6 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("orphans", async () => orphansCheck(await invocation.open("reading"))),
     await attempt("pools", async () => poolsCheck(await invocation.open("reading"))),
     await attempt("configuration", () => configCheck(ao)),
-    ...(await agentChecks(invocation, ao)),
+    ...(await agentChecks(ao, invocation.io.env["PATH"] ?? "")),
   ];
 }

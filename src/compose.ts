@@ -2,6 +2,9 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { claudeCodeAgent } from "./adapters/agents/claude-code/claude-code-agent.ts";
+import { keepDeclarations, readDeclarations } from "./adapters/agents/declared/declaration-files.ts";
+import { declaredAgent } from "./adapters/agents/declared/declared-agent.ts";
+import { KNOWN_AGENTS } from "./adapters/agents/declared/known-agents.ts";
 import { embeddedAgent } from "./adapters/agents/embedded/embedded-agent.ts";
 import { shellAgent } from "./adapters/agents/shell/shell-agent.ts";
 import { findConfigFile } from "./adapters/config/find-config-file.ts";
@@ -87,8 +90,9 @@ function embeddedProgram(): string {
   return join(folder, "embedded-agent.js");
 }
 
-function allAgents(env: Environment): ReadonlyMap<string, Agent> {
+function allAgents(env: Environment, declared: string): Map<string, Agent> {
   const agents = [
+    ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),
     claudeCodeAgent({ env }),
     embeddedAgent({ programPath: embeddedProgram(), nodePath: process.execPath }),
     shellAgent(),
@@ -142,7 +146,7 @@ function transcriptsOn(deps: Pick<SessionDeps, "locks" | "clock">): SessionDeps[
   return transcriptStore({ ...deps, files: systemTranscriptFiles(), sha256, writer: "ao" });
 }
 
-async function sessionDeps(parts: Parts): Promise<SessionDeps> {
+async function sessionDeps(parts: Parts): Promise<SessionDeps & { readonly agents: Map<string, Agent> }> {
   const { store, dataDir, env, ids, socketPath, command } = parts;
   const processes = systemProcessTable();
   const layout = dataLayout(dataDir);
@@ -151,7 +155,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps> {
     import("./adapters/tmux/tmux-runtime.ts"),
     import("./adapters/tmux/tmux-messenger.ts"),
   ]);
-  const agents = allAgents(env);
+  const agents = allAgents(env, layout.declaredAgents);
   const { boundary, clock } = await faultSeams(env, systemClock());
   const self = { process: await ownIdentity(processes), command };
   const lockOptions = { dir: layout.locks, self, processes };
@@ -219,7 +223,12 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
     configPath: () => findConfigFile(lookup) ?? null,
     async config(recordedPath) {
       const { loadConfig } = await import("./adapters/config/load-config.ts");
-      return loadConfig({ ...lookup, recordedPath: recordedPath ?? undefined, repositoryOf });
+      const config = await loadConfig({ ...lookup, recordedPath: recordedPath ?? undefined, repositoryOf });
+      for (const one of config.declaredAgents) deps.agents.set(one.name, declaredAgent(one, env));
+      // A session must be found again from where this file is not.
+      if (access === "create")
+        keepDeclarations(dataLayout(opened.dataDir).declaredAgents, config.declaredAgents);
+      return config;
     },
     close: () => deps.store.close(),
   };

@@ -1,13 +1,15 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import { isAoError } from "../../src/domain/errors.ts";
+import { isTestedVersion } from "../../src/domain/tested-versions.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import type { Agent } from "../../src/ports/agent.ts";
+import type { AgentProfile } from "../../src/ports/agent-profile.ts";
 import type { ToolCheck } from "../../src/ports/tool-check.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
-import { table } from "../table.ts";
+import { type Cell, table } from "../table.ts";
 
 interface AgentRow {
   readonly name: string;
@@ -16,6 +18,14 @@ interface AgentRow {
   readonly path: string | null;
   readonly capabilities: Agent["capabilities"];
   readonly default: boolean;
+  /** What is known of its program, with the versions that it was tested with; `null` when nothing is. */
+  readonly profile: AgentProfile | null;
+  /** Whether the installed version is one of those; `null` when that cannot be said. */
+  readonly isTested: boolean | null;
+}
+
+function testOf({ profile }: Agent, version: string): boolean | undefined {
+  return profile?.tested ? isTestedVersion(version, profile.tested) : undefined;
 }
 
 function rowOf(agent: Agent, check: ToolCheck, defaultAgent: string): AgentRow {
@@ -27,6 +37,8 @@ function rowOf(agent: Agent, check: ToolCheck, defaultAgent: string): AgentRow {
     path: ok ? check.path : null,
     capabilities: agent.capabilities,
     default: agent.name === defaultAgent,
+    profile: agent.profile ?? null,
+    isTested: ok ? (testOf(agent, check.version) ?? null) : null,
   };
 }
 
@@ -50,6 +62,20 @@ function canDo({ capabilities }: AgentRow): string {
     .join(", ");
 }
 
+/** What it was run with, and when. */
+function verified({ profile }: AgentRow): Cell {
+  const tested = profile?.tested;
+  if (!tested) return { text: "not run here", color: "dim" };
+  const range = tested.from === tested.to ? tested.from : `${tested.from} to ${tested.to}`;
+  return `${range}, ${tested.on}`;
+}
+
+function installed({ installed: isThere, version, isTested }: AgentRow): Cell {
+  if (!isThere) return { text: "no", color: "dim" };
+  const text = version ?? "yes";
+  return isTested === false ? { text: `${text} (untested)`, color: "yellow" } : text;
+}
+
 async function agents(invocation: Invocation): Promise<undefined> {
   const ao = await invocation.open("reading");
   const path = invocation.io.env["PATH"] ?? "";
@@ -60,12 +86,13 @@ async function agents(invocation: Invocation): Promise<undefined> {
   );
   await invocation.print({ data: rows }, () =>
     table({
-      header: ["AGENT", "INSTALLED", "DEFAULT", "CAN"],
+      header: ["AGENT", "INSTALLED", "DEFAULT", "CAN", "VERIFIED"],
       rows: rows.map((row) => [
         row.name,
-        row.installed ? (row.version ?? "yes") : { text: "no", color: "dim" },
+        installed(row),
         row.default ? { text: "default", color: "green" } : "",
         canDo(row),
+        verified(row),
       ]),
       paint: invocation.paint,
       width: invocation.io.stdout.columns,

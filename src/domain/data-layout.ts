@@ -13,6 +13,8 @@ export interface DataLayout {
   readonly inbox: string;
   /** What the runtime remembers of its server. */
   readonly runtimeState: string;
+  /** Agents that sessions were started with and that a configuration declares, a file each. */
+  readonly declaredAgents: string;
   /** One file for each lock that was ever held. */
   readonly locks: string;
   /** Removed worktrees on their way out. */
@@ -36,6 +38,7 @@ export function dataLayout(dataDir: string): DataLayout {
     launchDir: (sessionId) => `${root}/launch/${sessionId}`,
     inbox: `${root}/inbox`,
     runtimeState: `${root}/runtime`,
+    declaredAgents: `${root}/agents`,
     locks: `${root}/locks`,
     trash: `${root}/trash`,
     transcripts: `${root}/transcripts`,

@@ -89,8 +89,8 @@ export interface SpawnPlace {
  * @throws AoError agent_not_found, project_not_found, config_invalid, git_unavailable
  */
 export async function planSpawn(ao: ConfiguredDeps, place: SpawnPlace): Promise<SpawnPlan> {
-  if (place.agent !== null) requireAgent(ao.deps, place.agent);
   const config = await ao.config();
+  if (place.agent !== null) requireAgent(ao.deps, place.agent);
   const { projects } = config;
   const found = await requireProject(ao.deps, { flag: place.project, cwd: ao.cwd, config: projects });
   const settings = await config.settingsFor(found.project, place.kind);

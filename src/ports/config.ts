@@ -2,6 +2,7 @@ import type { ProjectId } from "../domain/ids.ts";
 import type { IgnoredRule } from "../domain/ignored-rule.ts";
 import type { Project } from "../domain/project.ts";
 import type { PermissionMode, SessionKind } from "../domain/session.ts";
+import type { AgentDeclaration } from "./agent-declaration.ts";
 
 /** A value with the place it comes from: `<file>:<line>`, the name of a variable, or `default`. */
 export interface Sourced<Value> {
@@ -63,6 +64,8 @@ export interface Config {
   readonly projects: readonly ConfiguredProject[];
   /** Every agent that is named, in the order of `defaults` and then of the projects. */
   readonly agents: readonly NamedAgent[];
+  /** Agents that it declares itself, beside those that `ao` knows. */
+  readonly declaredAgents: readonly AgentDeclaration[];
   /**
    * The settings for a project, or for no project in particular.
    *

@@ -337,6 +337,19 @@ export const agentsSchema = z.strictObject({
         permissionModes: z.array(z.enum(["default", "accept-edits", "bypass"])),
       }),
       default: z.boolean(),
+      profile: z
+        .strictObject({
+          hookEvents: z.array(text),
+          promptInArgv: z.enum(["stays_open", "ends", "unknown"]),
+          readiness: text,
+          interruptKeys: z.array(text),
+          interruptEvidence: text,
+          trust: text,
+          ownLog: z.strictObject({ location: text, format: text }).nullable(),
+          tested: z.strictObject({ from: text, to: text, on: text }).nullable(),
+        })
+        .nullable(),
+      isTested: z.boolean().nullable(),
     }),
   ),
 });

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Config, ConfiguredProject } from "../../ports/config.ts";
+import { declarationsOf } from "./declared-agents.ts";
 import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
 import { namedAgents } from "./named-agents.ts";
 import { type BlockOfProject, projectBlocks } from "./project-blocks.ts";
@@ -33,6 +34,7 @@ function withoutFile(): Config {
     warnings: [],
     projects: [],
     agents: [],
+    declaredAgents: [],
     settingsFor: (_project, kind) => sessionSettings(source, kind),
     ignoredFor: async () => NO_IGNORED_RULE,
   };
@@ -63,6 +65,7 @@ function sharedConfig(
       ...namedAgents(yaml, ["defaults"], file.defaults),
       ...blocks.flatMap(({ project, block }) => namedAgents(yaml, ["projects", project.id], block)),
     ],
+    declaredAgents: declarationsOf(file.agents),
     settingsFor: (project, kind) =>
       sessionSettings(
         {
@@ -118,6 +121,7 @@ async function localConfig(
     warnings: [...warnings, ...named.warnings, ...ignoredNames(yaml, ["env"], file.env)],
     projects: named.projects,
     agents: [...namedAgents(yaml, ["defaults"], file.defaults), ...namedAgents(yaml, [], file)],
+    declaredAgents: declarationsOf(file.agents),
     settingsFor: async (project, kind) =>
       sessionSettings(
         {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { parseDuration } from "../../domain/duration.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../domain/session.ts";
+import { declaredAgentsSchema } from "./declared-agents.ts";
 
 /** Old words of the earlier programs for what `ao` calls otherwise (specs/compat.md J6). */
 const OLD_PERMISSIONS = {
@@ -155,6 +156,7 @@ const defaults = z.strictObject(
 const topKeys = {
   $schema: text.optional(),
   defaults: defaults.optional(),
+  agents: declaredAgentsSchema.optional(),
   port: unused,
   terminalPort: unused,
   directTerminalPort: unused,

@@ -22,6 +22,7 @@ export function memoryConfig({
     warnings,
     projects,
     agents: Object.entries(agents).map(([path, name]) => ({ name, key: `projects.${path}.agent`, line: 1 })),
+    declaredAgents: [],
     settingsFor: async (project) => {
       const agent = project ? agents[project.repositoryPath] : undefined;
       return settingsWith(agent === undefined ? byDefault(defaultAgent) : { value: agent, origin: "memory" });

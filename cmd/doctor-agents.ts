@@ -1,0 +1,53 @@
+import type { Ao } from "../src/compose.ts";
+import { isTestedVersion, type TestedVersions } from "../src/domain/tested-versions.ts";
+import type { Agent } from "../src/ports/agent.ts";
+import type { ToolCheck } from "../src/ports/tool-check.ts";
+import type { Check } from "./doctor-check.ts";
+
+/** One that nobody asked for and that was only described needs no word when it is not there. */
+function isWorthAWord({ profile }: Agent, check: ToolCheck): boolean {
+  return check.kind !== "missing" || profile?.tested !== null;
+}
+
+function rangeOf({ from, to, on }: TestedVersions): string {
+  return `${from === to ? from : `${from} to ${to}`} (${on})`;
+}
+
+/** An agent that behaves otherwise than the tested one may lose messages or stand still without a word. */
+function checkOf(agent: Agent, check: ToolCheck): Check {
+  const name = `agent ${agent.name}`;
+  if (check.kind === "missing") {
+    return { name, status: "warn", detail: "not found in PATH", fix: check.hint };
+  }
+  if (check.kind === "failed") {
+    return { name, status: "warn", detail: `did not answer: ${check.cause}`, fix: null };
+  }
+  if (check.kind === "too_old") {
+    return {
+      name,
+      status: "warn",
+      detail: `${check.version} is older than ${check.needed}`,
+      fix: check.hint,
+    };
+  }
+  const { version, path } = check;
+  const tested = agent.profile?.tested;
+  if (tested && isTestedVersion(version, tested) === false) {
+    const detail = `${version} (${path}) is none of the versions that ao was tested with: ${rangeOf(tested)}`;
+    return { name, status: "warn", detail, fix: `install version ${tested.to}, or watch its first sessions` };
+  }
+  const note = tested === null ? ", never run with ao by its makers" : "";
+  return { name, status: "pass", detail: `${version} (${path})${note}`, fix: null };
+}
+
+/** Whether each agent is there, in a version that `ao` was tested with. */
+export async function agentChecks({ deps }: Pick<Ao, "deps">, path: string): Promise<readonly Check[]> {
+  const agents = [...deps.agents.values()];
+  const checks = await Promise.all(
+    agents.map(async (agent) => {
+      const check = await agent.check(path);
+      return isWorthAWord(agent, check) ? [checkOf(agent, check)] : [];
+    }),
+  );
+  return checks.flat();
+}
