@@ -12,8 +12,8 @@ import { tempDir } from "../../support/temp-dir.ts";
 import { aSpawnRequest, aWorld } from "../../support/world.ts";
 import { gitWrapper } from "../adapters/worktree/worktree-world.ts";
 
-/** Many a candidate is judged before and after its turn comes, with what stays and what is merged: 46 with git 2.39.5. */
-const MOST_PER_CANDIDATE = 60;
+/** Many a candidate is judged before and after its turn comes, with what stays and what is merged: 36 with git 2.39.5. */
+const MOST_PER_CANDIDATE = 45;
 
 /** How many processes of git a cleanup of so many sessions starts. */
 async function processesFor(sessions: number): Promise<number> {
