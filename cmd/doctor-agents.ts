@@ -4,19 +4,16 @@ import type { Agent } from "../src/ports/agent.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import type { Check } from "./doctor-check.ts";
 
-/** One that nobody asked for and that was only described needs no word when it is not there. */
-function isWorthAWord({ profile }: Agent, check: ToolCheck): boolean {
-  return check.kind !== "missing" || profile?.tested !== null;
-}
-
 function rangeOf({ from, to, on }: TestedVersions): string {
   return `${from === to ? from : `${from} to ${to}`} (${on})`;
 }
 
 /** An agent that behaves otherwise than the tested one may lose messages or stand still without a word. */
-function checkOf(agent: Agent, check: ToolCheck): Check {
+function checkOf(agent: Agent, check: ToolCheck, isNamed: boolean): Check {
   const name = `agent ${agent.name}`;
   if (check.kind === "missing") {
+    // Nobody has all of them: only one that is asked for is missed.
+    if (!isNamed) return { name, status: "pass", detail: "not installed", fix: null };
     return { name, status: "warn", detail: "not found in PATH", fix: check.hint };
   }
   if (check.kind === "failed") {
@@ -40,14 +37,20 @@ function checkOf(agent: Agent, check: ToolCheck): Check {
   return { name, status: "pass", detail: `${version} (${path})${note}`, fix: null };
 }
 
-/** Whether each agent is there, in a version that `ao` was tested with. */
-export async function agentChecks({ deps }: Pick<Ao, "deps">, path: string): Promise<readonly Check[]> {
-  const agents = [...deps.agents.values()];
-  const checks = await Promise.all(
-    agents.map(async (agent) => {
-      const check = await agent.check(path);
-      return isWorthAWord(agent, check) ? [checkOf(agent, check)] : [];
-    }),
+/** The agents that the configuration names, as far as it can be read. */
+async function namedAgents(ao: Pick<Ao, "config">): Promise<ReadonlySet<string>> {
+  const named = await ao.config().then(
+    ({ agents, declaredAgents }) => [...agents, ...declaredAgents],
+    () => [],
   );
-  return checks.flat();
+  return new Set(named.map(({ name }) => name));
+}
+
+/** Whether each agent is there, in a version that `ao` was tested with. */
+export async function agentChecks(ao: Pick<Ao, "deps" | "config">, path: string): Promise<readonly Check[]> {
+  const named = await namedAgents(ao);
+  const agents = [...ao.deps.agents.values()];
+  return Promise.all(
+    agents.map(async (agent) => checkOf(agent, await agent.check(path), named.has(agent.name))),
+  );
 }

@@ -92,10 +92,10 @@ function embeddedProgram(): string {
 
 function allAgents(env: Environment, declared: string): Map<string, Agent> {
   const agents = [
-    ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),
     claudeCodeAgent({ env }),
     embeddedAgent({ programPath: embeddedProgram(), nodePath: process.execPath }),
     shellAgent(),
+    ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),
   ];
   return new Map(agents.map((agent) => [agent.name, agent]));
 }

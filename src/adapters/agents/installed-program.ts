@@ -35,6 +35,7 @@ export async function checkInstalled(
 }
 
 async function findIn(name: string, path: string): Promise<string | undefined> {
+  if (name.includes("/")) return (await isExecutable(name)) ? name : undefined;
   for (const folder of path.split(":").filter((one) => one.startsWith("/"))) {
     const file = join(folder, name);
     if (await isExecutable(file)) return file;
