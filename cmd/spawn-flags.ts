@@ -71,7 +71,10 @@ export async function prepareSpawn(
   const plan = await planSpawn(ao, place);
   if (!ao.isNew) return { ao, plan };
   await checkPlanned(ao, plan, input);
-  return { ao: await invocation.open("create"), plan };
+  const created = await invocation.open("create");
+  // The agents that it declares are part of what is opened.
+  await created.config();
+  return { ao: created, plan };
 }
 
 /** The part of a spawn that the shared flags say. */

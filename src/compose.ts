@@ -226,8 +226,8 @@ export async function openAo(options: OpenOptions): Promise<Ao> {
       const config = await loadConfig({ ...lookup, recordedPath: recordedPath ?? undefined, repositoryOf });
       for (const one of config.declaredAgents) deps.agents.set(one.name, declaredAgent(one, env));
       // A session must be found again from where this file is not.
-      if (access === "create")
-        keepDeclarations(dataLayout(opened.dataDir).declaredAgents, config.declaredAgents);
+      const keeps = access === "create" || (access === "existing" && !opened.isNew);
+      if (keeps) keepDeclarations(dataLayout(opened.dataDir).declaredAgents, config.declaredAgents);
       return config;
     },
     close: () => deps.store.close(),
