@@ -114,7 +114,14 @@ function everything({ world, id }: GoalPlace) {
   return { goal: deps.goals.state(id), changes: deps.changes.last(), typed: world.messenger.sent.length };
 }
 
+/** From the moment when the goal is gone its agent may rest: what was queued for it must not be typed then. */
+async function restOnceGone(place: GoalPlace): Promise<void> {
+  const isGone = place.world.deps.goals.state(place.id)?.desired === null;
+  if (isGone && place.world.deps.turns.live(place.id)?.goal === null) await hear(place, "stop");
+}
+
 async function expectConverged(scenario: Scenario, place: GoalPlace): Promise<void> {
+  await restOnceGone(place);
   await ticks(place, 4);
   expect(new Set(typed(place)).size).toBe(typed(place).length);
   expect(typed(place).length).toBeLessThanOrEqual(scenario.mostTyped);
@@ -124,6 +131,7 @@ async function expectConverged(scenario: Scenario, place: GoalPlace): Promise<vo
     {},
     alone((deps) => scenario.act(deps, place)),
   );
+  await restOnceGone(place);
   await ticks(place, 4);
   expect(place.world.deps.operations.unfinished()).toEqual({ operations: [], unreadable: [] });
   expect(new Set(typed(place)).size).toBe(typed(place).length);
