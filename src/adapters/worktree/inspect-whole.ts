@@ -13,7 +13,15 @@ export async function inspectWhole(
   place: Place,
   seen?: readonly ProcessUse[],
 ): Promise<readonly WorkspaceFinding[]> {
-  const findings = await inspectPlace(context, place, seen);
+  return withPlace(context, place, await inspectPlace(context, place, seen));
+}
+
+/** What was found in a place, with what is to be said of the place itself. */
+export async function withPlace(
+  context: Pick<Context, "trash">,
+  place: Place,
+  findings: readonly WorkspaceFinding[],
+): Promise<readonly WorkspaceFinding[]> {
   if (place.kind === "gone") return isMissing(place) ? [missing(place), ...findings] : findings;
   return [...findings, ...(await mountedAt(context, treeOf(place)))];
 }

@@ -4,9 +4,9 @@ import { checkedOutBranch } from "./branch-refs.ts";
 import { toFindings } from "./findings.ts";
 import { outputOf } from "./git-failure.ts";
 import { findAt } from "./inspect-place.ts";
+import { withPlace } from "./inspect-whole.ts";
 import { commitsOnlyOn } from "./lost-commits.ts";
-import { mountFindings, mountsBelow } from "./mounts.ts";
-import { type Context, type Place, treeOf } from "./place.ts";
+import type { Context, Place } from "./place.ts";
 import type { Git, GitLocation } from "./run-git.ts";
 
 /** As `Workspace.survey` says. */
@@ -16,14 +16,8 @@ export async function surveyPlace(
   seen?: readonly ProcessUse[],
 ): Promise<WorkspaceSurvey> {
   const [found, stays] = await Promise.all([findAt(context, place, seen), remainsOf(context.git, place)]);
-  const findings = [...toFindings(found), ...(await mountedAt(context, place))];
+  const findings = await withPlace(context, place, toFindings(found));
   return { findings, ignoredWork: found.ignored ?? [], ...stays };
-}
-
-async function mountedAt({ trash }: Context, place: Place) {
-  if (place.kind === "gone") return [];
-  const folder = treeOf(place);
-  return mountFindings(folder, await mountsBelow(folder, trash.mountTable));
 }
 
 const NOTHING: WorkspaceRemains = { branch: null, commits: [], stashes: [] };
