@@ -57,7 +57,8 @@ function holdsAll(procRoot: string, pid: number, markers: readonly Buffer[]): bo
 export function linuxProcesses(procRoot = "/proc"): ProcessSource {
   return {
     bootId: async () => readFileSync(join(procRoot, "sys/kernel/random/boot_id"), "utf8").trim(),
-    sight: async (pids) => new Map(pids.map((pid) => [pid, sightOne(procRoot, pid)])),
+    // Each once: all agents of a server are asked about together with it.
+    sight: async (pids) => new Map([...new Set(pids)].map((pid) => [pid, sightOne(procRoot, pid)])),
     all: async () => listRows(procRoot),
     marked: async (markers: readonly EnvMarker[]) => {
       const variables = markers.map(({ name, value }) => Buffer.from(`\0${name}=${value}\0`));

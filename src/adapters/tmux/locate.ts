@@ -119,11 +119,10 @@ async function lookOnce(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Pro
     deps.processes.look(targets.flatMap(({ handle, process }) => [handle.server, process ?? handle.server])),
   ]);
   const whyForeign = foreignness(deps);
+  const panesIn = new Map(socketPaths.map((path, index) => [path, bySession(answers[index] ?? NOT_ASKED)]));
   const looked = targets.map(async (target, index): Promise<Looked> => {
-    const answer = answers[socketPaths.indexOf(target.handle.socketPath)] ?? {
-      kind: "failed",
-      cause: "not asked",
-    };
+    const { socketPath, id } = target.handle;
+    const answer = panesIn.get(socketPath)?.(id) ?? NOT_ASKED;
     const serverFact = facts[2 * index] ?? { kind: "indeterminate" };
     const processFact = facts[2 * index + 1] ?? { kind: "indeterminate" };
     const location = await ownLocation(whyForeign, target, decideLocation(target, answer, serverFact));
@@ -131,6 +130,20 @@ async function lookOnce(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Pro
     return { serverFact, answer, sighting: { location, process } };
   });
   return Promise.all(looked);
+}
+
+const NOT_ASKED: ServerAnswer = { kind: "failed", cause: "not asked" };
+
+/** The answer as far as it is about one session: looking through all panes for each would grow with the square. */
+function bySession(answer: ServerAnswer): (sessionId: string) => ServerAnswer {
+  if (answer.kind !== "panes") return () => answer;
+  const grouped = new Map<string, PaneRow[]>();
+  for (const pane of answer.panes) {
+    const known = grouped.get(pane.sessionId);
+    if (known === undefined) grouped.set(pane.sessionId, [pane]);
+    else known.push(pane);
+  }
+  return (sessionId) => ({ ...answer, panes: grouped.get(sessionId) ?? [] });
 }
 
 async function ownLocation(
