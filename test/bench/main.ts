@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { run } from "./measure.ts";
 import { type Measured, ROWS, type Row } from "./rows.ts";
+import { ticksRow } from "./ticks.ts";
 
 interface Line extends Measured {
   readonly name: string;
@@ -32,6 +33,9 @@ function machine(): Report["machine"] {
   };
 }
 
+/** No row begins after it. */
+const MAX_MS = 9 * 60_000;
+
 const spread = ({ medianMs, minMs, maxMs, runs }: Measured["product"]) =>
   `${medianMs.toFixed(1)} (${minMs.toFixed(1)}-${maxMs.toFixed(1)}, ${runs} runs)`;
 
@@ -54,12 +58,19 @@ async function bench(): Promise<void> {
     options: {
       compare: { type: "string" },
       only: { type: "string" },
+      ticks: { type: "string", default: "1000" },
       out: { type: "string", default: ".bench/latest.json" },
     },
   });
   const before: Report | undefined = values.compare && JSON.parse(readFileSync(values.compare, "utf8"));
   const lines: Line[] = [];
-  for (const row of ROWS.filter(({ name }) => name.includes(values.only ?? ""))) {
+  const endMs = performance.now() + MAX_MS;
+  const rows = [...ROWS, ticksRow(Number(values.ticks))];
+  for (const row of rows.filter(({ name }) => name.includes(values.only ?? ""))) {
+    if (performance.now() > endMs) {
+      tell(`left out, for it is ten minutes: ${row.name}`);
+      continue;
+    }
     const line = lineOf(row, await row.measure());
     lines.push(line);
     tell(

@@ -40,6 +40,12 @@ function makeRepository(path: string, fileCount: number): string {
   return path;
 }
 
+/** The caller's, but for what leads `ao`, git or tmux elsewhere: what costs Node time costs the floor the same. */
+function inherited(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(([name]) => !/^(AO_|GIT_|TMUX|XDG_)/.test(name));
+  return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
 /** Every tmux server below a folder, by its socket, ended with what runs in its panes. */
 function endServers(root: string): void {
   const { stdout } = spawnSync("find", [root, "-type", "s"], { encoding: "utf8" });
@@ -53,8 +59,8 @@ export function aPlace(): Place {
   if (!dataDir || !runtimeDir || !home) throw new Error("unreachable");
   for (const folder of [runtimeDir, home]) mkdirSync(folder, { mode: 0o700 });
   const env = {
-    ...{ PATH: process.env["PATH"] ?? "", HOME: home, LANG: "C.UTF-8", TMPDIR: root },
-    ...{ AO_DATA_DIR: dataDir, XDG_RUNTIME_DIR: runtimeDir },
+    ...inherited(),
+    ...{ HOME: home, LANG: "C.UTF-8", TMPDIR: root, AO_DATA_DIR: dataDir, XDG_RUNTIME_DIR: runtimeDir },
   };
   let repositories = 0;
   return {

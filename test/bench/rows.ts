@@ -63,6 +63,34 @@ function spawnOf(fileCount: number): () => Promise<Measured> {
     });
 }
 
+/** Each run takes one of the pool; what fills it again and takes floors down is not in the time. */
+function spawnFromPool(fileCount: number): Promise<Measured> {
+  return inPlace(async (place) => {
+    const cwd = place.repository(fileCount);
+    writeFileSync(join(cwd, "ao.yaml"), "pool: 1\n");
+    const product = () => {
+      place.ao(["reconcile"], { cwd });
+      return place.ao(["spawn", ...SHELL, "sleep", "600"], { cwd }).tookMs;
+    };
+    place.ao(["project", "add"], { cwd });
+    const floor = spawnFloor(place, cwd);
+    return inTurns({ product, floor }, { warmups: 1, runs: 5, budgetMs: 90_000 });
+  });
+}
+
+/** A list of many beside one of a tenth: at most ten times as long when cost grows with the number alone. */
+function growthOfList(many: number): () => Promise<Measured> {
+  const argv = ["list", "-a", "--json"];
+  return () =>
+    inPlace((large) =>
+      inPlace(async (small) => {
+        await crowd(large, { total: many, live: 0 });
+        await crowd(small, { total: many / 10, live: 0 });
+        return inTurns({ product: () => large.ao(argv).tookMs, floor: () => small.ao(argv).tookMs });
+      }),
+    );
+}
+
 function killOne(): Promise<Measured> {
   return inPlace(async (place) => {
     const cwd = place.repository(10);
@@ -150,7 +178,7 @@ function eventsWaiting(count: number): () => Promise<Measured> {
 }
 
 /** Peak memory as the process itself reads it at its end, in MB in the place of milliseconds. */
-function memoryOfList(total: number): () => Promise<Measured> {
+function memoryOfList(total: number, argv: readonly string[]): () => Promise<Measured> {
   return () =>
     inPlace(async (place) => {
       await crowd(place, { total, live: 0 });
@@ -160,7 +188,7 @@ function memoryOfList(total: number): () => Promise<Measured> {
       writeFileSync(hook, `import { writeFileSync } from "node:fs"; process.on("exit", () => ${write});`);
       const env = { ...place.env, NODE_OPTIONS: `--import=${hook}` };
       const peaks = Array.from({ length: 3 }, () => {
-        place.ao(["list", "-a", "--json"], { env });
+        place.ao(["list", "-a", ...argv], { env });
         return Number(readFileSync(report, "utf8"));
       });
       return { product: summarize(peaks), floor: null };
@@ -181,6 +209,10 @@ export const ROWS: readonly Row[] = [
   {
     ...{ name: "spawn in 2,000 files", floor: `git worktree add + tmux new-session + ${NODE}` },
     ...{ atMost: 1.8, unit: "times the floor", measure: spawnOf(2000) },
+  },
+  {
+    ...{ name: "spawn in 50,000 files, with a pool", floor: `git worktree add + tmux new-session + ${NODE}` },
+    ...{ atMost: 0.3, unit: "times the floor", measure: () => spawnFromPool(50_000) },
   },
   {
     ...{ name: "kill of a clean session", floor: `tmux kill-session + ${NODE}` },
@@ -215,10 +247,19 @@ export const ROWS: readonly Row[] = [
     measure: listOf(10_000, 0),
   },
   {
-    name: "memory of a list of 10,000",
-    floor: "none",
-    atMost: 120,
-    unit: "MB",
-    measure: memoryOfList(10_000),
+    ...{ name: "list of 1,000 beside one of 100", floor: "list of 100", atMost: 10 },
+    ...{ unit: "times the floor", measure: growthOfList(1000) },
+  },
+  {
+    ...{ name: "list of 10,000 beside one of 1,000", floor: "list of 1,000", atMost: 10 },
+    ...{ unit: "times the floor", measure: growthOfList(10_000) },
+  },
+  {
+    ...{ name: "memory of a list of 10,000 as JSON", floor: "none", atMost: 120, unit: "MB" },
+    measure: memoryOfList(10_000, ["--json"]),
+  },
+  {
+    ...{ name: "memory of a list of 10,000 for a person", floor: "none", atMost: 120, unit: "MB" },
+    measure: memoryOfList(10_000, []),
   },
 ];

@@ -165,6 +165,15 @@ const spawnArgv =
   ];
 const nothing = async (_place: Place, subject: Subject) => subject;
 
+const POOL = 2;
+
+/** Worktrees made ahead that are ready. */
+async function withPool({ ao, repository }: Place, subject: Subject): Promise<Subject> {
+  writeFileSync(join(repository, "ao.yaml"), `pool: ${POOL}\n`);
+  expect((await ao.run(["reconcile"], { cwd: repository })).exitCode).toBe(0);
+  return subject;
+}
+
 export const CRASH_SCENARIOS: readonly CrashScenario[] = [
   { name: "spawn", arrange: nothing, argv: spawnArgv(SHELL), check: expectLive },
   {
@@ -299,6 +308,29 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
       expect(last).toMatchObject({ exitCode: 0, stderr: "" });
       expect(JSON.parse(last.stdout)).toMatchObject({ turnId, settled: true, outcome: "canceled" });
       expect(rowsOf(all, subject).map(({ lifecycle }) => isTerminal(lifecycle))).toEqual([false]);
+    },
+  },
+  {
+    name: "spawn that takes a worktree made ahead",
+    arrange: withPool,
+    argv: spawnArgv(SHELL),
+    check(place, subject, end) {
+      expectLive(place, subject, end);
+      expect(end.all.spares.length).toBeLessThanOrEqual(POOL);
+    },
+  },
+  {
+    name: "reconcile that makes worktrees ahead anew",
+    async arrange(place, subject) {
+      await withPool(place, subject);
+      git(place.repository, "commit", "-q", "--allow-empty", "-m", subject.branch);
+      return subject;
+    },
+    argv: () => ["reconcile", "--json"],
+    check(place, _subject, { last, all }) {
+      expect(last).toMatchObject({ exitCode: 0, stderr: "" });
+      const commits = all.spares.map((path) => git(path, "rev-parse", "HEAD"));
+      expect(commits).toEqual(Array.from({ length: POOL }, () => git(place.repository, "rev-parse", "main")));
     },
   },
 ];

@@ -5,6 +5,7 @@ import { sqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import type { Operation } from "../../src/domain/operation.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
+import { isSpareName } from "../../src/domain/spare-name.ts";
 import { type Ao, git } from "./ao.ts";
 
 /** All that commands could have left, read without asking `ao`. */
@@ -18,6 +19,8 @@ export interface Everything {
   readonly sessions: readonly string[];
   /** Paths that git knows, the repository itself excepted. */
   readonly worktrees: readonly string[];
+  /** Those that were made ahead, as paths; they are not among `worktrees` and `folders`. */
+  readonly spares: readonly string[];
   /** Folders below the managed root, as paths. */
   readonly folders: readonly string[];
   readonly branches: readonly string[];
@@ -31,7 +34,12 @@ export interface Everything {
 function everythingIn(ao: Ao, repository: string): Everything {
   const store = sqliteStore({ path: join(ao.dataDir, "ao.db") });
   const panes = ao.tmux("list-panes", "-a", "-F", "#{session_name} #{pane_dead}");
-  const worktrees = git(repository, "worktree", "list", "--porcelain").split("\n");
+  const known = git(repository, "worktree", "list", "--porcelain").split("\n");
+  const worktrees = known
+    .filter((line) => line.startsWith("worktree "))
+    .map((line) => line.slice("worktree ".length))
+    .filter((path) => path !== repository)
+    .sort();
   try {
     const { operations, unreadable } = store.operations.unfinished();
     if (unreadable.length > 0) throw new Error(`unreadable operations: ${JSON.stringify(unreadable)}`);
@@ -43,12 +51,11 @@ function everythingIn(ao: Ao, repository: string): Everything {
       projects: store.sessions.projects().map(({ id }) => id),
       lastSequence: store.changes.last(),
       sessions: panes.split("\n").filter(Boolean).sort(),
-      worktrees: worktrees
-        .filter((line) => line.startsWith("worktree "))
-        .map((line) => line.slice("worktree ".length))
-        .filter((path) => path !== repository)
-        .sort(),
-      folders: below(join(ao.dataDir, "worktrees"), 2),
+      worktrees: worktrees.filter((path) => !isSpare(path)),
+      spares: worktrees.filter(isSpare),
+      folders: below(join(ao.dataDir, "worktrees"), 2).filter(
+        (path) => !worktrees.some((one) => one === path && isSpare(one)),
+      ),
       branches: git(repository, "for-each-ref", "--format=%(refname)").split("\n").sort(),
       launches: launchesIn(join(ao.dataDir, "launch")),
       litter: litterIn(ao, repository, rows),
@@ -57,6 +64,8 @@ function everythingIn(ao: Ao, repository: string): Everything {
     store.sessions.close();
   }
 }
+
+const isSpare = (path: string): boolean => isSpareName(basename(path));
 
 function below(folder: string, depth: number): readonly string[] {
   if (depth === 0) return [folder];
@@ -104,7 +113,7 @@ function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]):
   const [folder, first, second = ""] = path.split("/");
   switch (folder) {
     case "worktrees":
-      return rows.some(({ id }) => id === second);
+      return isSpareName(second) || rows.some(({ id }) => id === second);
     case "launch":
       return rows.some(({ id, metadata }) => id === first && metadata.launchId === second);
     case "transcripts":
