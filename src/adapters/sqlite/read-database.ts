@@ -17,6 +17,7 @@ const NO_SHARED_MEMORY = /^SQLITE_(CANTOPEN|READONLY|FULL|IOERR_SHM)/;
 /** Write and read version; 1 stands for a database without a write-ahead log (sqlite.org/fileformat.html §1.3). */
 const FORMAT_OFFSETS = [18, 19] as const;
 const MAX_TRIES = 5;
+const READ_CACHE_KIB = 1024;
 
 /** A database in memory with the content of `bytes` and the newest schema; nothing can be written to it. */
 function copyOf(path: string, bytes: Buffer, migrations: readonly Migration[]): ReadDatabase {
@@ -47,6 +48,8 @@ function readWhole(path: string): Buffer {
 function connect({ path, busyTimeoutMs, migrations }: DatabaseOptions): ReadDatabase {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
+    // What is read once is not worth the 16 MB that better-sqlite3 12 keeps of it.
+    db.pragma(`cache_size = -${READ_CACHE_KIB}`);
     const version = schemaVersion(db);
     const newest = newestVersion(migrations);
     if (version > newest) throw storeNewer(path, version);
