@@ -1,11 +1,10 @@
 import { rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isKeepable } from "../../domain/salvage.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { IsKept, OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
-import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
 import { inspectHeld } from "./inspect-place.ts";
 import { inspectWhole, mountedAt } from "./inspect-whole.ts";
@@ -19,9 +18,9 @@ import {
   removeEmptyFolders,
   takeAway,
 } from "./remove-worktree.ts";
-import type { Git } from "./run-git.ts";
 import { realpathOfAny, resolveInside, unsafePath } from "./safe-path.ts";
 import { hasCode } from "./system-error.ts";
+import { tellBranch } from "./tell-branch.ts";
 import { hold, putBack } from "./trash.ts";
 import { readGitLink, type WorktreeRecord } from "./worktree-records.ts";
 
@@ -109,37 +108,6 @@ function recordOf(place: Exclude<Place, { readonly kind: "held" }>): WorktreeRec
     case "unreadable":
       return undefined;
   }
-}
-
-/** False when another process dropped the record meanwhile. */
-async function tellBranch(
-  { git }: Pick<Context, "git">,
-  record: WorktreeRecord | undefined,
-  onBranch: OnBranch,
-): Promise<boolean> {
-  if (record === undefined) return true;
-  const branch = await branchOf(git, record);
-  if (branch === VANISHED) return false;
-  if (branch !== undefined) onBranch(branch);
-  return true;
-}
-
-const VANISHED = Symbol("vanished");
-
-async function branchOf(git: Git, { gitDir }: WorktreeRecord): Promise<string | undefined | typeof VANISHED> {
-  try {
-    return await checkedOutBranch(git, { kind: "git_dir", gitDir, workTree: null });
-  } catch (error) {
-    if (await isVanishing(gitDir)) return VANISHED;
-    throw error;
-  }
-}
-
-/** git takes a record away file by file; without one of these it is none any more (gitrepository-layout(5)). */
-async function isVanishing(gitDir: string): Promise<boolean> {
-  const look = (name: string) => entryAt(join(gitDir, name), "git_unavailable");
-  const files = await Promise.all(["HEAD", "commondir", "gitdir"].map(look));
-  return files.includes(undefined);
 }
 
 /** Without its repository an empty folder can go, and one with anything in it stays. */

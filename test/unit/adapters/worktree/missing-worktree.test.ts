@@ -90,8 +90,20 @@ describe("a worktree whose folder somebody has", () => {
 
 describe("a worktree that was moved is never touched, and it is said where it is", () => {
   test.each<[string, (it: Opened) => string]>([
-    ["with git", ({ repository, path, away }) => (repository.git("worktree", "move", path, away), away)],
-    ["within its folder", ({ path }) => (renameSync(path, `${path}.old`), `${path}.old`)],
+    [
+      "with git",
+      ({ repository, path, away }) => {
+        repository.git("worktree", "move", path, away);
+        return away;
+      },
+    ],
+    [
+      "within its folder",
+      ({ path }) => {
+        renameSync(path, `${path}.old`);
+        return `${path}.old`;
+      },
+    ],
     [
       "by hand, and git was told",
       (it) => {
