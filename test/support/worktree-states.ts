@@ -3,6 +3,7 @@ import { COMMIT_STATES } from "./worktree-states/commit-states.ts";
 import { FILE_STATES } from "./worktree-states/file-states.ts";
 import { FREE_STATES } from "./worktree-states/free-states.ts";
 import { IGNORED_STATES } from "./worktree-states/ignored-states.ts";
+import { ODD_STATES } from "./worktree-states/odd-states.ts";
 import { PLACE_STATES } from "./worktree-states/place-states.ts";
 import { REPOSITORY_STATES } from "./worktree-states/repository-states.ts";
 import type { StatePlace, WorktreeState } from "./worktree-states/state.ts";
@@ -14,15 +15,9 @@ export const WORKTREE_STATES: readonly WorktreeState[] = [
   ...IGNORED_STATES,
   ...COMMIT_STATES,
   ...REPOSITORY_STATES,
+  ...ODD_STATES,
   ...PLACE_STATES,
 ];
-
-/** Some of them, each behind its name, for `test.each`. */
-export function statesBy(
-  isWanted: (state: WorktreeState) => boolean,
-): readonly (readonly [name: string, state: WorktreeState])[] {
-  return WORKTREE_STATES.filter(isWanted).map((state) => [state.name, state]);
-}
 
 /** Brings the worktree at `path` into a state. */
 export async function bringAbout(

@@ -67,6 +67,7 @@ const LOST_STATES: readonly WorktreeState[] = [
   },
   {
     name: "its branch was squash-merged and deleted under it",
+    isBranchless: true,
     arrange: ({ git, commit, repository }) => {
       const branch = git("branch", "--show-current");
       commit("new.txt");
@@ -79,6 +80,7 @@ const LOST_STATES: readonly WorktreeState[] = [
   },
   {
     name: "its branch vanished under it",
+    isBranchless: true,
     arrange: ({ git, commit }) => {
       commit("new.txt");
       git("update-ref", "-d", "HEAD");

@@ -25,6 +25,7 @@ export const FILE_STATES: readonly WorktreeState[] = [
   },
   {
     name: "a changed file has its old size and time, and git is told to trust these",
+    isHidden: true,
     arrange: changeUnseen,
     ...CHANGED,
   },

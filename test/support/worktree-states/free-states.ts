@@ -126,6 +126,7 @@ export const FREE_STATES: readonly WorktreeState[] = [
   },
   {
     name: "what was copied and linked into it is unchanged",
+    lost: ["data"],
     prepare: ({ path }) => {
       for (const file of [".env", "data/set.csv"]) {
         mkdirSync(join(path, "data"), { recursive: true });

@@ -38,6 +38,14 @@ export interface WorktreeState {
   readonly finds: readonly FindingKind[];
   /** Why a cleanup skips it; `null` when it may be freed. `unsafe_path` when it is not even looked into. */
   readonly reason: SkipReason | null;
+  /** Why a cleanup that keeps work aside skips it all the same, where what is found does not tell. */
+  readonly stays?: SkipReason;
+  /** What is no work: it does not come back with the rest, nor does all below it. */
+  readonly lost?: readonly string[];
+  /** git was made not to see it, and sees it when it is back. */
+  readonly isHidden?: boolean;
+  /** The branch of the session is gone: there is nothing that a restore could check out. */
+  readonly isBranchless?: boolean;
 }
 
 interface Start {

@@ -4,7 +4,10 @@ import { STATES } from "./worktree-states.ts";
 
 describe("a salvage changes nothing, and comes back whole, of", () => {
   test.each(STATES.map((state) => [state.name, state] as const))("%s", async (_name, state) => {
-    const world = (state.world ?? salvageWorld)();
+    const world = salvageWorld({
+      ...(state.repository && { repository: state.repository() }),
+      ...(state.endsOn && { anewOn: state.endsOn }),
+    });
     state.build(world);
     const before = pictureOf(world.path, state.lost);
     const git = gitFilesOf(world);

@@ -50,6 +50,13 @@ const FILES = [
   [".gitignore", ".env\n*.log\nnode_modules/\n"],
 ] as const;
 
+/** Commits a few files. */
+export function addFiles(repository: TestRepository): void {
+  for (const [file, content] of FILES) writeIn(repository.path, file, content);
+  repository.git("add", ".");
+  repository.git("commit", "-qm", "files");
+}
+
 export interface WorldOptions {
   readonly repository?: TestRepository;
   /** What is checked out when the worktree is made anew: its branch, if not told otherwise. */
@@ -61,9 +68,7 @@ export function salvageWorld({
   repository = gitRepository(),
   anewOn = "feat/1",
 }: WorldOptions = {}): SalvageWorld {
-  for (const [file, content] of FILES) writeIn(repository.path, file, content);
-  repository.git("add", ".");
-  repository.git("commit", "-qm", "files");
+  addFiles(repository);
   const path = join(tempDir("ao-data"), "worktrees", "app", SESSION);
   repository.git("worktree", "add", "-q", "-b", "feat/1", "--", path);
   const keeping = async (boundary: FaultPoint = async () => {}): Promise<KeepingWork> => {
@@ -143,13 +148,20 @@ function filesOf(root: string, folder: string): readonly string[] {
   for (const name of readdirSync(at(folder), { encoding: "buffer" })) {
     const path = folder === "" ? name.toString("latin1") : `${folder}/${name.toString("latin1")}`;
     if (path === ".git") continue;
-    const found = lstatSync(at(path));
-    const mode = (found.mode & 0o7777).toString(8);
-    if (found.isDirectory()) lines.push(`${path} folder ${mode}`, ...filesOf(root, path));
-    else if (found.isSymbolicLink()) lines.push(`${path} link ${readlinkSync(at(path), "latin1")}`);
-    else lines.push(`${path} file ${mode} ${found.size} ${hash(readFileSync(at(path)))}`);
+    if (lstatSync(at(path)).isDirectory()) lines.push(entryLine(path, at(path)), ...filesOf(root, path));
+    else lines.push(entryLine(path, at(path)));
   }
   return lines.sort();
+}
+
+function entryLine(path: string, place: Buffer): string {
+  const found = lstatSync(place);
+  const mode = (found.mode & 0o7777).toString(8);
+  if (found.isDirectory()) return `${path} folder ${mode}`;
+  if (found.isSymbolicLink()) return `${path} link ${readlinkSync(place, "latin1")}`;
+  return found.isFile()
+    ? `${path} file ${mode} ${found.size} ${hash(readFileSync(place))}`
+    : `${path} other ${mode}`;
 }
 
 function hash(content: Buffer): string {

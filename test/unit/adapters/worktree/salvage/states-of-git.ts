@@ -2,13 +2,12 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gitIn } from "../../../../support/git-repository.ts";
 import { tempDir } from "../../../../support/temp-dir.ts";
-import { type SalvageWorld, salvageWorld } from "./salvage-world.ts";
-import type { WorktreeState } from "./worktree-state.ts";
+import type { StatePlace, WorktreeState } from "./worktree-state.ts";
 
 const CHANGED = "one\ntwo and a half\nthree\n";
 
 /** Two branches that change the same line; the second is checked out. */
-function diverge(world: SalvageWorld): void {
+function diverge(world: StatePlace): void {
   world.git("branch", "side");
   world.write("tracked.txt", "ours\n");
   world.write("both.txt", "ours\n");
@@ -132,7 +131,7 @@ export const UNDER_WAY: readonly WorktreeState[] = [
       w.tryGit("merge", "feat/1");
       w.git("symbolic-ref", "HEAD");
     },
-    world: () => salvageWorld({ anewOn: "side" }),
+    endsOn: "side",
   },
 ];
 

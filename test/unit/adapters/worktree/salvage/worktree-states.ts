@@ -1,15 +1,20 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { emptyRepository, gitIn, gitRepository, writeIn } from "../../../../support/git-repository.ts";
+import {
+  emptyRepository,
+  gitIn,
+  gitRepository,
+  type TestRepository,
+  writeIn,
+} from "../../../../support/git-repository.ts";
 import { tempDir } from "../../../../support/temp-dir.ts";
-import { type SalvageWorld, salvageWorld } from "./salvage-world.ts";
 import { POSITIONS, UNDER_WAY } from "./states-of-git.ts";
-import type { WorktreeState } from "./worktree-state.ts";
+import type { StatePlace, WorktreeState } from "./worktree-state.ts";
 
 const CHANGED = "one\ntwo and a half\nthree\n";
 
 /** A path in the worktree whose name need not be UTF-8. */
-function bytes({ path }: SalvageWorld, name: Buffer): Buffer {
+function bytes({ path }: StatePlace, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${path}/`), name]);
 }
 
@@ -340,23 +345,23 @@ const conversions: readonly WorktreeState[] = [
   },
 ];
 
-function withSubmodule(): SalvageWorld {
+function withSubmodule(): TestRepository {
   const inner = gitRepository();
   const repository = gitRepository();
   repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.path, "sub");
   repository.git("commit", "-qm", "sub");
-  return salvageWorld({ repository });
+  return repository;
 }
 
 const repositories: readonly WorktreeState[] = [
   {
     name: "a submodule without work beside changes",
-    world: withSubmodule,
+    repository: withSubmodule,
     build: (w) => w.write("tracked.txt", CHANGED),
   },
   {
     name: "a submodule that was removed",
-    world: withSubmodule,
+    repository: withSubmodule,
     build(w) {
       w.git("rm", "-q", "sub");
       w.write("sub/file.txt", "mine\n");
@@ -364,7 +369,7 @@ const repositories: readonly WorktreeState[] = [
   },
   {
     name: "a folder of a submodule with files of somebody in it",
-    world: withSubmodule,
+    repository: withSubmodule,
     build: (w) => w.write("sub/file.txt", "mine\n"),
   },
   {
@@ -387,11 +392,11 @@ const repositories: readonly WorktreeState[] = [
   },
   {
     name: "a repository of the other hash",
-    world() {
+    repository() {
       const path = join(tempDir("ao-repository"), "repo");
       mkdirSync(path);
       gitIn(path, "init", "-q", "-b", "main", "--object-format=sha256");
-      return salvageWorld({ repository: gitRepository(path) });
+      return gitRepository(path);
     },
     build(w) {
       w.write("tracked.txt", CHANGED);

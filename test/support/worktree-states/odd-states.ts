@@ -1,0 +1,162 @@
+import { execFileSync } from "node:child_process";
+import { linkSync, mkdirSync, readdirSync, renameSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestRepository } from "../git-repository.ts";
+import { tempDir } from "../temp-dir.ts";
+import type { StatePlace, WorktreeState } from "./state.ts";
+
+const UNTRACKED = { finds: ["untracked"], reason: "untracked" } as const;
+const CHANGED_TOO = { finds: ["changed", "untracked"], reason: "dirty" } as const;
+
+/** A change and a new file. */
+function workIn({ write }: StatePlace): void {
+  write("f.txt", "two\n");
+  write("new.txt");
+}
+
+/** All objects lie in another folder, as in a clone by reference. */
+function borrowObjects({ path }: TestRepository): void {
+  const own = join(path, ".git", "objects");
+  const other = tempDir("ao-objects");
+  for (const name of readdirSync(own).filter((entry) => entry !== "info")) {
+    renameSync(join(own, name), join(other, name));
+  }
+  mkdirSync(join(own, "info"), { recursive: true });
+  writeFileSync(join(own, "info", "alternates"), `${other}\n`);
+}
+
+/** History ends at the commit of `main`. */
+function makeShallow({ path, git }: TestRepository): void {
+  writeFileSync(join(path, ".git", "shallow"), `${git("rev-parse", "HEAD")}\n`);
+}
+
+const configured = (...settings: readonly (readonly [string, string])[]) => {
+  return ({ git }: TestRepository) => {
+    for (const [name, value] of settings) git("config", name, value);
+  };
+};
+
+/** Work in a repository, or with names, of which there are few. */
+export const ODD_STATES: readonly WorktreeState[] = [
+  {
+    name: "untracked files are called as refs, options and patterns are",
+    arrange: ({ git, write }) => {
+      const branch = git("branch", "--show-current");
+      for (const name of [
+        "HEAD",
+        "main",
+        branch,
+        "refs/heads/main",
+        "--help",
+        ":(top)",
+        "*.txt",
+        "@{u}",
+        "~",
+      ]) {
+        write(name, `${name}\n`);
+      }
+    },
+    ...UNTRACKED,
+  },
+  {
+    name: "untracked files differ in letter case alone, with git told that case does not count",
+    prepare: configured(["core.ignoreCase", "true"]),
+    arrange: ({ write }) => {
+      for (const name of ["case.txt", "Case.txt", "CASE.TXT"]) write(name, `${name}\n`);
+    },
+    ...UNTRACKED,
+  },
+  {
+    name: "a path is as long as the system allows",
+    arrange: ({ path, write }) => {
+      const deep = Array.from({ length: 15 }, (_, depth) => `${depth}`.repeat(100)).join("/");
+      const most = 4095 - path.length - "/objects/".length;
+      write(`${deep.slice(0, Math.min(deep.length, most - 300))}/${"n".repeat(240)}`);
+    },
+    ...UNTRACKED,
+  },
+  {
+    name: "a pipe, which holds nothing, lies beside a new file",
+    arrange: ({ path, write }) => {
+      write("new.txt");
+      execFileSync("mkfifo", [join(path, "pipe")]);
+    },
+    lost: ["pipe"],
+    ...UNTRACKED,
+  },
+  {
+    name: "an untracked file has a second name elsewhere, and another one is all holes",
+    arrange: ({ path, write }) => {
+      write("new.txt");
+      linkSync(join(path, "new.txt"), join(tempDir("ao-link"), "second"));
+      write("holes.bin", "");
+      truncateSync(join(path, "holes.bin"), 64 * 1024 ** 2);
+    },
+    ...UNTRACKED,
+  },
+  {
+    name: "files are changed in a repository that borrows its objects",
+    prepare: borrowObjects,
+    arrange: workIn,
+    ...CHANGED_TOO,
+  },
+  {
+    name: "a commit was made detached in a shallow repository, and more was changed",
+    prepare: makeShallow,
+    arrange: (place) => {
+      place.git("checkout", "-q", "--detach");
+      place.commit("1.txt");
+      workIn(place);
+    },
+    finds: ["changed", "untracked", "unreachable_commits"],
+    reason: "dirty",
+  },
+  {
+    name: "files are changed, and git is told to say everything in another way",
+    prepare: configured(
+      ["color.ui", "always"],
+      ["core.abbrev", "4"],
+      ["core.quotePath", "true"],
+      ["core.preloadIndex", "false"],
+      ["diff.external", "false"],
+      ["diff.ignoreSubmodules", "all"],
+      ["diff.mnemonicPrefix", "true"],
+      ["diff.noprefix", "true"],
+      ["log.showSignature", "true"],
+      ["status.branch", "true"],
+      ["status.relativePaths", "true"],
+      ["status.short", "true"],
+      ["status.showStash", "true"],
+      ["pager.status", "true"],
+      ["alias.status", "log"],
+    ),
+    arrange: workIn,
+    ...CHANGED_TOO,
+  },
+  {
+    name: "files are changed in a repository that names its own folder",
+    prepare: (repository) => void repository.git("config", "core.worktree", repository.path),
+    arrange: workIn,
+    ...CHANGED_TOO,
+  },
+  {
+    name: "a commit was replaced, and files are changed",
+    arrange: (place) => {
+      const other = place.git("commit-tree", "-m", "other", "HEAD^{tree}");
+      place.git("replace", "HEAD", other);
+      workIn(place);
+    },
+    ...CHANGED_TOO,
+  },
+  {
+    name: "a filter that git cannot do without is missing",
+    arrange: ({ git, write, commit }) => {
+      write("big.bin", "big\n");
+      commit(".gitattributes", "*.bin filter=large\n");
+      git("config", "filter.large.clean", "/nonexistent/clean");
+      git("config", "filter.large.smudge", "/nonexistent/smudge");
+      git("config", "filter.large.required", "true");
+    },
+    ...UNTRACKED,
+  },
+];
