@@ -44,6 +44,7 @@ export function snapshotsContract(name: string, open: () => Promise<SnapshotsWor
     listContract(open);
     checkpointContract(open);
     rewindContract(open);
+    sharingContract(open);
     freeingContract(open);
   });
 }
@@ -326,6 +327,68 @@ function checkpointContract(open: Open): void {
       expect(await snapshots.dropCheckpoints(repositoryPath, sessionId)).toBe(2);
       expect(await snapshots.dropCheckpoints(repositoryPath, sessionId)).toBe(0);
       expect(await snapshots.checkpoints(repositoryPath, sessionId)).toEqual([]);
+    });
+  });
+}
+
+function sharingContract(open: Open): void {
+  const FORK = "app-9" as SessionId;
+
+  describe("adopt", () => {
+    test("keeps a checkpoint for another session too, also when its own are given up", async () => {
+      const { snapshots, workspace, write } = await open();
+      write("notes.txt", "one\n");
+      const taken = await snapshots.take(workspace, TURN, "end");
+      const as = { sessionId: FORK, turnId: TURN };
+      const { repositoryPath, sessionId } = workspace;
+      const adopted = await snapshots.adopt(repositoryPath, taken?.ref ?? "", as);
+      expect(adopted).toEqual({ ref: checkpointRef(FORK, TURN, "end"), commit: taken?.commit });
+      expect(await snapshots.adopt(repositoryPath, taken?.ref ?? "", as)).toEqual(adopted);
+      await snapshots.dropCheckpoints(repositoryPath, sessionId);
+      const kept = await snapshots.checkpoints(repositoryPath, FORK);
+      expect(kept).toMatchObject([{ ...as, edge: "end", commit: taken?.commit }]);
+    });
+
+    test("needs a checkpoint that is there, and a name that no other commit has", async () => {
+      const { snapshots, workspace, write } = await open();
+      const { repositoryPath } = workspace;
+      const as = { sessionId: FORK, turnId: TURN };
+      const missing = snapshots.adopt(repositoryPath, checkpointRef(FORK, LATER, "end"), as);
+      await failure(missing, "checkpoint_not_found");
+      const first = await snapshots.take(workspace, TURN, "end");
+      write("notes.txt", "one\n");
+      const second = await snapshots.take(workspace, LATER, "end");
+      await snapshots.adopt(repositoryPath, first?.ref ?? "", as);
+      await failure(snapshots.adopt(repositoryPath, second?.ref ?? "", as), "checkpoint_not_found");
+    });
+  });
+
+  describe("changes", () => {
+    test("names what differs, of the files as they are and of a commit, ignored ones left out", async () => {
+      const { snapshots, workspace, write } = await open();
+      const { repositoryPath } = workspace;
+      const since = (await snapshots.take(workspace, TURN, "end"))?.commit ?? "";
+      write("notes.txt", "one\ntwo\n");
+      write("readme.md", null);
+      write(".env", "secret\n");
+      const differs = [
+        { path: "notes.txt", kind: "added", insertions: 2, deletions: 0 },
+        { path: "readme.md", kind: "deleted", insertions: 0, deletions: 1, content: null },
+      ];
+      expect(await snapshots.changes(repositoryPath, { since, now: { workspace } })).toMatchObject(differs);
+      const commit = (await snapshots.take(workspace, LATER, "end"))?.commit ?? "";
+      expect(await snapshots.changes(repositoryPath, { since, now: { commit } })).toMatchObject(differs);
+      expect(await snapshots.changes(repositoryPath, { since: commit, now: { workspace } })).toEqual([]);
+    });
+
+    test("are none of a workspace that is gone, and an error of a commit that is", async () => {
+      const { snapshots, workspace, remove } = await open();
+      const { repositoryPath } = workspace;
+      const since = (await snapshots.take(workspace, TURN, "end"))?.commit ?? "";
+      remove();
+      expect(await snapshots.changes(repositoryPath, { since, now: { workspace } })).toBeNull();
+      const now = { commit: "c".repeat(40) };
+      await failure(snapshots.changes(repositoryPath, { since, now }), "checkpoint_not_found");
     });
   });
 }

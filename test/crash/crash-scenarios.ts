@@ -8,6 +8,8 @@ import type { Everything } from "../support/crash-traces.ts";
 import { cleanupSchema, reconcileSchema, sessionSchema, turnsSchema } from "../support/json-schemas.ts";
 
 /** An agent that outlives the longest sweep. */
+import { FORK_SCENARIO } from "./fork-scenario.ts";
+
 export const SHELL = ["--agent", "shell", "--", "sleep", "14400"];
 /** The only commit of a branch that a person made. */
 const KEPT = "somebody's own";
@@ -333,4 +335,5 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
       expect(commits).toEqual(Array.from({ length: POOL }, () => git(place.repository, "rev-parse", "main")));
     },
   },
+  FORK_SCENARIO,
 ];

@@ -2,10 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { expect } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite/store.ts";
+import { jsonMembers } from "../../src/domain/canonical-json.ts";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import type { Operation } from "../../src/domain/operation.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
 import { isSpareName } from "../../src/domain/spare-name.ts";
+import type { ChangeLog } from "../../src/ports/change-log.ts";
 import { type Ao, git } from "./ao.ts";
 
 /** All that commands could have left, read without asking `ao`. */
@@ -58,7 +60,7 @@ function everythingIn(ao: Ao, repository: string): Everything {
       ),
       branches: git(repository, "for-each-ref", "--format=%(refname)").split("\n").sort(),
       launches: launchesIn(join(ao.dataDir, "launch")),
-      litter: litterIn(ao, repository, rows),
+      litter: litterIn(ao, repository, rows).filter((path) => !isForkInDoubt(path, store.changes)),
     };
   } finally {
     store.sessions.close();
@@ -89,10 +91,11 @@ function filesIn(folder: string): readonly string[] {
 }
 
 /**
- * What a data directory has whatever happens: the store, locks that nobody holds, tmux's last server, and files of
- * freed worktrees until the next reconcile.
+ * What a data directory has whatever happens: the store, locks that nobody holds, tmux's last server, files of
+ * freed worktrees until the next reconcile, and for 14 days what was said before a fork that came to nothing.
  */
-const ALWAYS = /^(ao\.db(-wal|-shm)?|locks\/[0-9a-f]{32}|runtime\/tmux-server\.json|trash\/[^/]+\.gone\/.*)$/;
+const ALWAYS =
+  /^(ao\.db(-wal|-shm)?|locks\/[0-9a-f]{32}|runtime\/tmux-server\.json|trash\/[^/]+\.gone\/.*|transcripts\/audit\.jsonl|trash\/transcripts\/.*)$/;
 
 function litterIn(
   { dataDir, root }: Ao,
@@ -117,7 +120,10 @@ function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]):
     case "launch":
       return rows.some(({ id, metadata }) => id === first && metadata.launchId === second);
     case "transcripts":
-      return rows.some(({ id }) => second.startsWith(`${id}.`));
+      return rows.some(({ id, metadata }) => {
+        const inherits = metadata.fork?.inherits ?? [];
+        return second.startsWith(`${id}.`) || inherits.some(({ name }) => path.includes(`/forks/${name}.`));
+      });
     case "embedded":
       return rows.some(({ metadata }) => conversationsOf(metadata).includes(first ?? ""));
     case "inbox": {
@@ -127,6 +133,15 @@ function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]):
     default:
       return false;
   }
+}
+
+/** The conversation that an agent made, or may have made, for a fork that failed: on record, and not ours to delete. */
+function isForkInDoubt(path: string, changes: ChangeLog): boolean {
+  const failed = changes.after(0, 10_000).filter(({ type }) => type === "operation.failed");
+  const ids = failed.map(
+    ({ data }) => jsonMembers(jsonMembers(data)?.["result"] ?? null)?.["agentSessionId"],
+  );
+  return ids.some((id) => typeof id === "string" && path === `embedded/${id}.jsonl`);
 }
 
 function conversationsOf({ agentSessionId, previousAgentSessionIds }: SessionRecord["metadata"]) {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { EXIT_CODES } from "../../src/domain/errors.ts";
+import { FORK_STATUSES } from "../../src/domain/fork.ts";
 import {
   ACTIVITY_SOURCES,
   ACTIVITY_STATES,
@@ -70,8 +71,8 @@ export const sessionSchema = z.strictObject({
       exit: z.strictObject({ status: z.int().nullable(), signal: maybe, at: time.nullable() }).nullable(),
     })
     .nullable(),
-  parentId: z.null(),
-  forkedFromTurnId: z.null(),
+  parentId: maybe,
+  forkedFromTurnId: maybe,
   lifecycle,
 });
 
@@ -98,6 +99,38 @@ const operationSchema = z.strictObject({
   lastError: maybe,
   error: z.strictObject({ code: text, message: text }).nullable(),
   result: z.unknown(),
+});
+
+/** `ao fork`. */
+export const forkSchema = operationSchema.extend({
+  status: z.enum(FORK_STATUSES),
+  sessionId: maybe,
+  parentId: maybe,
+  turnId: maybe,
+  agentSessionId: maybe,
+  session: sessionSchema,
+});
+
+const fileChange = z.strictObject({
+  path: text,
+  kind: z.enum(["added", "changed", "deleted"]),
+  insertions: z.int().nullable(),
+  deletions: z.int().nullable(),
+});
+
+/** `ao compare`. */
+export const compareSchema = z.strictObject({
+  base: z.strictObject({ sessionId: text, turnId: text, commit: text }),
+  sessions: z.array(
+    z.strictObject({
+      id: text,
+      source: z.enum(["worktree", "checkpoint"]),
+      insertions: z.int(),
+      deletions: z.int(),
+      files: z.array(fileChange),
+    }),
+  ),
+  both: z.array(z.strictObject({ path: text, isSame: z.boolean() })),
 });
 
 const turnCheckpoint = z.strictObject({ ref: text, commit: text }).nullable();

@@ -17,7 +17,7 @@ async function expectTraces(driver: SessionForkDriver, sessions: number): Promis
 }
 
 /** Pinned by the source documents. */
-const PINNED: readonly ForkScenario[] = [
+export const PINNED_FORKS: readonly ForkScenario[] = [
   {
     name: "a replay after a failed local commit commits without asking the agent again",
     async run(driver) {
@@ -175,4 +175,4 @@ const MORE: readonly ForkScenario[] = [
   },
 ];
 
-export const FORK_SCENARIOS: readonly ForkScenario[] = [...PINNED, ...MORE];
+export const FORK_SCENARIOS: readonly ForkScenario[] = [...PINNED_FORKS, ...MORE];
