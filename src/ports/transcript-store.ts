@@ -8,8 +8,11 @@ import type { TranscriptRef } from "../domain/transcript/names.ts";
 
 /** Bytes of a log that say nothing. */
 export interface LogDamage {
-  /** `unreadable`: no record. `unlinked`: a record that does not continue the ones before. `torn_tail`: the end. */
-  readonly kind: "unreadable" | "unlinked" | "torn_tail";
+  /**
+   * `unreadable`: no record. `unlinked`: a record that does not continue the ones before. `foreign`: a record of
+   * another transcript. `torn_tail`: the end.
+   */
+  readonly kind: "unreadable" | "unlinked" | "foreign" | "torn_tail";
   readonly offset: number;
   readonly bytes: number;
 }
@@ -28,7 +31,7 @@ export interface Missing {
 
 export interface LoadedTranscript {
   readonly kind: "loaded";
-  /** `checkpoint` only when there is no log. */
+  /** `checkpoint` only when there is no log of this transcript, or one that lost what the ledger proves of it. */
   readonly from: "log" | "checkpoint";
   readonly head: TranscriptHead;
   /** Those that can be read, in order. */
@@ -36,6 +39,8 @@ export interface LoadedTranscript {
   /** Messages that are proven to have been there and cannot be read; ascending. */
   readonly gaps: readonly MessageRange[];
   readonly damage: readonly LogDamage[];
+  /** Messages behind the end that the ledger has on record and no file holds. */
+  readonly lost: number;
 }
 
 export type LoadResult = LoadedTranscript | Missing | Refused;
@@ -167,9 +172,15 @@ export interface TranscriptReport {
   readonly head: TranscriptHead;
   /** When the last record was written, Unix milliseconds; `null` without one. */
   readonly savedAtMs: number | null;
-  readonly checkpoint: "current" | "behind" | "missing" | "damaged";
+  /**
+   * `ahead`: it holds, as the ledger proves, what the log lost. `foreign`: nothing proves it, and the ledger says
+   * that it is not of this transcript.
+   */
+  readonly checkpoint: "current" | "ahead" | "behind" | "missing" | "damaged" | "foreign";
   /** `ahead`: it knows of a save that the log does not hold. */
-  readonly ledger: "current" | "behind" | "ahead" | "missing" | "unreadable" | "newer";
+  readonly ledger: "current" | "behind" | "ahead" | "missing" | "unreadable" | "newer" | "foreign";
+  /** Messages that the ledger has on record and no file holds. */
+  readonly lost: number;
   readonly index: "current" | "missing";
   readonly inFlight: InFlightTurn | null;
   readonly salvageBytes: number;

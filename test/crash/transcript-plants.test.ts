@@ -21,7 +21,12 @@ function writing(path: string, change: (out: FileWriter) => Partial<FileWriter>)
   });
 }
 
-const withoutFsync = writing(PATHS.log, () => ({ fsync: async () => undefined }));
+/** Of the log, and of the checkpoint, which makes good for it. */
+const withoutFsync = (files: TranscriptFiles) =>
+  [PATHS.log, PATHS.checkpoint].reduce(
+    (sofar, path) => writing(path, () => ({ fsync: async () => undefined }))(sofar),
+    files,
+  );
 const withoutSalvage = writing(PATHS.salvage, () => ({ write: async (bytes) => bytes.length }));
 const withoutCut = (files: TranscriptFiles): TranscriptFiles => ({
   ...files,
@@ -36,7 +41,7 @@ const withoutFolderFsync = (files: TranscriptFiles): TranscriptFiles => ({
 function trustingLedger(files: TranscriptFiles): TranscriptFiles {
   async function believed(file: OpenFile): Promise<OpenFile> {
     const ledger = await files.open(PATHS.ledger);
-    const parsed = parseLedger(ledger && text(await ledger.read(0, 10_000)));
+    const parsed = parseLedger(ledger && text(await ledger.read(0, 10_000)), PATHS.owner);
     const digest = parsed.kind === "ledger" ? parsed.ledger.committed?.digest : undefined;
     let end = 0;
     let sizeBytes = 0;
@@ -57,7 +62,7 @@ function trustingLedger(files: TranscriptFiles): TranscriptFiles {
 }
 
 const PLANTS: readonly (readonly [string, string, readonly FaultMode[], Plant])[] = [
-  ["fsync of the log removed", "an append", ["power_loss"], { files: withoutFsync }],
+  ["fsync of the log and the checkpoint removed", "an append", ["power_loss"], { files: withoutFsync }],
   ["fsync of the folder removed", "the first save", ["power_loss"], { files: withoutFolderFsync }],
   ["fsync of the folder removed", "a compaction", ["power_loss"], { files: withoutFolderFsync }],
   ["torn tail not sealed", "an append behind a torn end", ["kill"], { files: withoutCut }],

@@ -27,7 +27,7 @@ export const STREAM_BUDGETS: TranscriptBudgets = {
 /**
  * Why a transcript is left as it is.
  * - `newer`: a newer `ao` wrote it.
- * - `foreign`: the file where its log belongs is not a log of `ao`.
+ * - `foreign`: the file where its log, or its checkpoint, belongs is none of this transcript.
  * - `damaged`: messages are missing that what was asked would have to copy.
  * - `over_budget`: it has more than `limit` of what `budget` names.
  */

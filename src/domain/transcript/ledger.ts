@@ -35,10 +35,15 @@ export type ParsedLedger =
   /** Not there, empty, or nothing but NUL: a power cut leaves such files behind. */
   | { readonly kind: "absent" }
   | { readonly kind: "newer" }
+  /** The ledger of another transcript. */
+  | { readonly kind: "foreign" }
   | { readonly kind: "unreadable" };
 
-/** @param text `undefined` when there is no such file. */
-export function parseLedger(text: string | undefined): ParsedLedger {
+/**
+ * @param text `undefined` when there is no such file.
+ * @param owner whose it has to be: `TranscriptPaths.owner`.
+ */
+export function parseLedger(text: string | undefined, owner: string): ParsedLedger {
   if (text === undefined || isBlank(text)) return { kind: "absent" };
   const members = parseMembers(text);
   if (members === undefined) return { kind: "unreadable" };
@@ -51,14 +56,18 @@ export function parseLedger(text: string | undefined): ParsedLedger {
     isCount(revision) &&
     (writer === null || typeof writer === "string") &&
     committed !== undefined &&
-    inFlight !== undefined;
-  return isWhole
-    ? { kind: "ledger", ledger: { revision, writer, committed, inFlight } }
-    : { kind: "unreadable" };
+    inFlight !== undefined &&
+    typeof members["owner"] === "string";
+  if (!isWhole) return { kind: "unreadable" };
+  if (members["owner"] !== owner) return { kind: "foreign" };
+  return { kind: "ledger", ledger: { revision, writer, committed, inFlight } };
 }
 
-export function encodeLedger({ revision, committed, writer, inFlight }: TranscriptLedger): string {
-  return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, revision, committed, writer, inFlight })}\n`;
+export function encodeLedger(
+  { revision, committed, writer, inFlight }: TranscriptLedger,
+  owner: string,
+): string {
+  return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, owner, revision, committed, writer, inFlight })}\n`;
 }
 
 /** A base; `null` stays `null`, and anything else is `undefined`. */

@@ -8,6 +8,8 @@ export interface TranscriptRef {
 
 /** The files of a transcript, as absolute paths. */
 export interface TranscriptPaths extends TranscriptRef {
+  /** What every record, and the ledger, says of whose it is: the folder's own name and the transcript's. */
+  readonly owner: string;
   /** The event log, the only authority. */
   readonly log: string;
   /** One message a line, for people and tools. */
@@ -25,6 +27,7 @@ export function transcriptPaths({ folder, name }: TranscriptRef): TranscriptPath
   return {
     folder,
     name,
+    owner: `${folder.slice(folder.lastIndexOf("/") + 1)}/${name}`,
     log: `${stem}${LOG}`,
     checkpoint: `${stem}.jsonl`,
     ledger: `${stem}.jsonl.meta`,

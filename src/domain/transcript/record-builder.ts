@@ -2,11 +2,12 @@ import type { TranscriptHead } from "./chain.ts";
 import { extendDigest, type Sha256 } from "./digest.ts";
 import { encodeRecord, type RecordType } from "./record.ts";
 
-/** Who writes records, why, and when. */
+/** Who writes records, why, and when, and whose they are. */
 export interface RecordStamp {
   readonly writer: string;
   readonly reason: string;
   readonly atMs: number;
+  readonly owner: string;
 }
 
 /** What the records to be built stand on. */

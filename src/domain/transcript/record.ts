@@ -38,6 +38,8 @@ export interface RecordHead {
   /** Why, one word: `save`, `rewrite`, `compact`, `repair`, … */
   readonly reason: string;
   readonly atMs: number;
+  /** Whose record it is: `TranscriptPaths.owner`. In the log of another it says nothing. */
+  readonly owner: string;
 }
 
 /** One line of an event log: one change of a transcript, whole or not at all. */
@@ -65,10 +67,22 @@ const UNREADABLE: ParsedLine = { kind: "unreadable" };
  */
 export function encodeRecord(sha256: Sha256, head: RecordHead, texts: readonly string[]): string {
   const { type, revision, baseRevision, messageIndex, baseDigest, digest, rewrites } = head;
-  const { writer, reason, atMs } = head;
+  const { writer, reason, atMs, owner } = head;
   const members = JSON.stringify({
     schemaVersion: SCHEMA_VERSION,
-    ...{ type, revision, baseRevision, messageIndex, baseDigest, digest, rewrites, writer, reason, atMs },
+    ...{
+      type,
+      revision,
+      baseRevision,
+      messageIndex,
+      baseDigest,
+      digest,
+      rewrites,
+      writer,
+      reason,
+      atMs,
+      owner,
+    },
   });
   const line = `${members.slice(0, -1)},"messages":[${texts.join(",")}]`;
   return `${line}${lineEnd(sha256, line)}`;
@@ -146,9 +160,9 @@ function isRecordHead(members: Members): members is Members & RecordHead {
   );
 }
 
-function isSigned({ writer, reason, atMs }: Members): boolean {
+function isSigned({ writer, reason, atMs, owner }: Members): boolean {
   const isTime = typeof atMs === "number" && isTimeMs(atMs);
-  return isTime && typeof writer === "string" && typeof reason === "string";
+  return isTime && [writer, reason, owner].every((text) => typeof text === "string");
 }
 
 function isCount(value: unknown): boolean {

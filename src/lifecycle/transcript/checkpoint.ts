@@ -1,9 +1,11 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
 import type { CheckpointMark } from "../../domain/transcript/event-index.ts";
+import type { TranscriptLedger } from "../../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { concat, decodeAnything, encodeLine } from "./bytes.ts";
 import type { TranscriptContext } from "./context.ts";
+import { keepCheckpoint } from "./keep-checkpoint.ts";
 import { type OpenLog, replayPlaces } from "./open-log.ts";
 import { readRange, withFile } from "./read-file.ts";
 import { messagesOf } from "./read-messages.ts";
@@ -35,18 +37,23 @@ export async function isCheckpointCurrent(
   return found?.bytes === mark.bytes && found.tailDigest === mark.tailDigest;
 }
 
-/**
- * Brings a checkpoint up to a log that was just written.
- *
- * @param appended what was added to the end, as canonical JSON; `null` when the change was another one.
- */
+/** A log that was just written, and what was known before. */
+export interface CheckpointChange {
+  readonly log: OpenLog;
+  /** As it was before. */
+  readonly ledger: TranscriptLedger;
+  /** What was added to the end, as canonical JSON; `null` when the change was another one. */
+  readonly appended: readonly string[] | null;
+}
+
+/** Brings a checkpoint up to a log that was just written; what only it holds is in the salvage before. */
 export async function writeCheckpoint(
   context: TranscriptContext,
   paths: TranscriptPaths,
-  log: OpenLog,
-  appended: readonly string[] | null,
+  { log, ledger, appended }: CheckpointChange,
 ): Promise<CheckpointMark | null> {
   const isCurrent = await isCheckpointCurrent(context, paths, log.checkpoint);
+  if (!isCurrent) await keepCheckpoint(context, paths, ledger);
   if (appended === null || !isCurrent || log.checkpoint === null) await rebuild(context, paths);
   else await extend(context, paths, log.checkpoint.bytes, concat(appended.map(encodeLine)));
   return (await markOf(context, paths)) ?? null;

@@ -58,7 +58,7 @@ const NO_LOG: OpenLog = {
 export async function openLog(context: TranscriptContext, paths: TranscriptPaths): Promise<OpenedLog> {
   const index = parseEventIndex(await readSidecar(context.files, paths.index));
   const opened = await withFile(context.files, paths.log, async (file): Promise<OpenedLog> => {
-    const vouched = index && (await openByIndex(context, file, index));
+    const vouched = index && (await openByIndex(context, paths, file, index));
     if (vouched !== undefined) return { kind: "open", log: vouched };
     const replayed = await replayPlaces(context, paths, file);
     return replayed.kind === "refused" ? replayed : { kind: "open", log: openByReplay(replayed.replay) };
@@ -69,12 +69,12 @@ export async function openLog(context: TranscriptContext, paths: TranscriptPaths
 /** Reads a whole log, and remembers where its records are. */
 export function replayPlaces(
   { sha256 }: TranscriptContext,
-  { log }: TranscriptPaths,
+  { log, owner }: TranscriptPaths,
   file: OpenFile,
   until?: (chain: TranscriptChain<LinePlace>) => boolean,
 ): Promise<Replayed<LinePlace>> {
   return replayLog(file, {
-    ...{ path: log, sha256, budgets: STREAM_BUDGETS },
+    ...{ path: log, owner, sha256, budgets: STREAM_BUDGETS },
     place: (_record, { offset, bytes }) => ({ offset, bytes: bytes.length }),
     ...(until && { until }),
   });
@@ -104,6 +104,7 @@ function openByReplay(replay: LogReplay<LinePlace>): OpenLog {
 /** The end of a log as its index has it, once its last record was found to be the one that the index names. */
 export async function openByIndex(
   { sha256 }: TranscriptContext,
+  { owner }: TranscriptPaths,
   file: OpenFile,
   index: EventIndex,
 ): Promise<OpenLog | undefined> {
@@ -114,7 +115,7 @@ export async function openByIndex(
   const line = await readRange(file, lastRecordOffset, logBytes);
   if (lineEnd(line, 0) !== lineBytes - 1) return undefined;
   const parsed = parseRecordLine(sha256, decode(line.subarray(0, -1)) ?? "");
-  if (parsed.kind !== "record") return undefined;
+  if (parsed.kind !== "record" || parsed.record.owner !== owner) return undefined;
   const { revision, digest, rewrites, messageIndex, messages, atMs: savedAtMs } = parsed.record;
   if (revision !== index.revision || digest !== index.digest) return undefined;
   return {

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
 import { STREAM_BUDGETS } from "../../domain/transcript/budgets.ts";
+import type { CheckpointContent } from "../../domain/transcript/decide-source.ts";
 import { EMPTY_DIGEST, extendDigest } from "../../domain/transcript/digest.ts";
 import { parseMessage, type TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
@@ -26,28 +27,42 @@ export async function* checkpointMessages(file: OpenFile): AsyncGenerator<Transc
   }
 }
 
-/** What a checkpoint holds. */
-export interface CheckpointContent {
-  readonly count: number;
-  readonly digest: string;
-  /** Whether there is something behind its last good line. */
-  readonly isDamaged: boolean;
-}
-
-/** Reads a checkpoint to its end; `undefined` when there is none. */
+/**
+ * Reads a checkpoint to its end; `undefined` when there is none.
+ *
+ * @param committed how many messages the ledger has on record.
+ */
 export function readCheckpoint(
   { files, sha256 }: TranscriptContext,
   { checkpoint }: TranscriptPaths,
+  committed?: number,
 ): Promise<CheckpointContent | undefined> {
   return withFile(files, checkpoint, async (file) => {
     let count = 0;
     let digest = EMPTY_DIGEST;
+    let digestAtCommitted = committed === 0 ? digest : undefined;
     for await (const line of readLines(file, STREAM_BUDGETS.maxRecordBytes)) {
       const message = messageOf(line);
-      if (message === undefined) return { count, digest, isDamaged: true };
+      if (message === undefined) return { count, digest, digestAtCommitted, isDamaged: true };
       count += 1;
       digest = extendDigest(sha256, digest, canonicalJson(message));
+      if (count === committed) digestAtCommitted = digest;
     }
-    return { count, digest, isDamaged: false };
+    return { count, digest, digestAtCommitted, isDamaged: false };
   });
+}
+
+/** How many lines of a checkpoint are messages, wherever they stand. */
+export async function readableLines(
+  { files }: TranscriptContext,
+  { checkpoint }: TranscriptPaths,
+): Promise<number> {
+  const counted = await withFile(files, checkpoint, async (file) => {
+    let count = 0;
+    for await (const line of readLines(file, STREAM_BUDGETS.maxRecordBytes)) {
+      if (messageOf(line) !== undefined) count += 1;
+    }
+    return count;
+  });
+  return counted ?? 0;
 }

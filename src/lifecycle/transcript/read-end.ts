@@ -7,6 +7,7 @@ import type { OpenFile } from "../../ports/transcript-files.ts";
 import type { Missing, Refused, TranscriptEnd, TranscriptReader } from "../../ports/transcript-store.ts";
 import { decode } from "./bytes.ts";
 import type { TranscriptContext } from "./context.ts";
+import { findSource } from "./find-source.ts";
 import { type OpenLog, openByIndex } from "./open-log.ts";
 import { linesBefore, readSidecar, withFile } from "./read-file.ts";
 import { readTranscript } from "./read-transcript.ts";
@@ -34,20 +35,24 @@ async function endByIndex(
   const index = parseEventIndex(await readSidecar(context.files, paths.index));
   if (index === undefined || !index.isWhole) return undefined;
   return withFile(context.files, paths.log, async (file) => {
-    const log = await openByIndex(context, file, index);
-    return log && endOfLog(context, file, log, limit);
+    const log = await openByIndex(context, paths, file, index);
+    // What the log lost may be in the checkpoint.
+    const isCut = log !== undefined && (await findSource(context, paths, log.head)).kind !== "log";
+    return log === undefined || isCut ? undefined : endOfLog(context, paths, { file, log }, limit);
   });
 }
 
 /** `undefined` where what the last records say does not tell the messages. */
 async function endOfLog(
   context: TranscriptContext,
-  file: OpenFile,
-  { head, endBytes }: OpenLog,
+  { owner }: TranscriptPaths,
+  { file, log: { head, endBytes } }: { readonly file: OpenFile; readonly log: OpenLog },
   limit: number,
 ): Promise<TranscriptEnd | undefined> {
   const parts: (readonly TranscriptMessage[])[] = [];
-  for await (const { messages, messageIndex } of linkedRecords(context, file, endBytes)) {
+  for await (const record of linkedRecords(context, file, endBytes)) {
+    if (record.owner !== owner) return undefined;
+    const { messages, messageIndex } = record;
     parts.unshift(messages);
     const isWhole = messageIndex === 0;
     if (isWhole || head.count - messageIndex >= limit) {

@@ -59,25 +59,36 @@ export async function* firstOf(
   }
 }
 
+/** The messages of one, then those of another. */
+export async function* joined(
+  first: AsyncIterable<TranscriptMessage>,
+  rest: AsyncIterable<TranscriptMessage> | Iterable<TranscriptMessage>,
+): AsyncGenerator<TranscriptMessage> {
+  yield* first;
+  yield* rest;
+}
+
 /** How what cannot be read is told of in a transcript that is written anew. */
-function gapNote({ count }: MessageRange): TranscriptMessage {
+export function gapNote({ count }: Pick<MessageRange, "count">): TranscriptMessage {
   const what = count === 1 ? "1 message is" : `${count} messages are`;
   const text = `${what} missing here: the log was damaged, and what was left of it is in the salvage.`;
   return { role: "system", text, turnId: null, source: "ao", atMs: null, missing: count };
 }
 
-/** Likewise, with a note of `ao` in the place of each gap. */
+/** Likewise, from an index on, with a note of `ao` in the place of each gap. */
 export async function* messagesWithNotes(
   context: TranscriptContext,
   file: OpenFile,
   spans: readonly Span<LinePlace>[],
-  gaps: readonly MessageRange[],
+  { gaps, from }: { readonly gaps: readonly MessageRange[]; readonly from: number },
 ): AsyncGenerator<TranscriptMessage> {
   const noted = gaps.map((gap) => ({ ...gap, isGap: true as const }));
   const parts = [...spans.map((span) => ({ ...span, isGap: false as const })), ...noted];
   for (const part of parts.toSorted((one, other) => one.first - other.first)) {
-    if (part.isGap) yield gapNote(part);
-    else yield* messagesOf(context, file, [part]);
+    const end = part.first + part.count;
+    if (end <= from) continue;
+    if (part.isGap) yield gapNote({ count: Math.min(part.count, end - from) });
+    else yield* messagesOf(context, file, [part], from);
   }
 }
 

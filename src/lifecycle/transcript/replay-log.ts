@@ -29,6 +29,8 @@ export type Replayed<Place> =
 
 export interface ReplayOptions<Place> {
   readonly path: string;
+  /** Whose records it has to hold. */
+  readonly owner: string;
   readonly sha256: Sha256;
   readonly budgets: TranscriptBudgets;
   /** What to remember of a record. */
@@ -45,6 +47,8 @@ interface Progress<Place> {
   isTerminated: boolean;
   lastRecordOffset: number;
   savedAtMs: number | null;
+  /** Whether a record of another transcript was found. */
+  isMixed: boolean;
 }
 
 /** Reads a log, record by record, and puts together what its records prove. */
@@ -57,13 +61,14 @@ export async function replayLog<Place>(
   const progress: Progress<Place> = {
     ...{ chain: transcriptChain<Place>(), damage: [], records: 0 },
     ...{ endBytes: 0, isTerminated: true, lastRecordOffset: 0, savedAtMs: null },
+    isMixed: false,
   };
   for await (const line of readLines(file, budgets.maxRecordBytes)) {
     const refusal = takeLine(progress, line, options);
     if (refusal !== undefined) return refused(refusal);
     if (options.until?.(progress.chain)) break;
   }
-  const isForeign = progress.records === 0 && !(await mayBeOurs(file));
+  const isForeign = progress.records === 0 && (progress.isMixed || !(await mayBeOurs(file)));
   if (isForeign) return refused({ reason: "foreign", path });
   return { kind: "replayed", replay: finish(progress, file.sizeBytes) };
 }
@@ -72,7 +77,7 @@ export async function replayLog<Place>(
 function takeLine<Place>(
   progress: Progress<Place>,
   line: Line | TooLong,
-  { path, sha256, budgets, place }: ReplayOptions<Place>,
+  { path, owner, sha256, budgets, place }: ReplayOptions<Place>,
 ): TranscriptRefusal | undefined {
   if (line.kind === "too_long") return overBudget(path, budgets, "maxRecordBytes");
   const { offset, bytes } = line;
@@ -84,6 +89,11 @@ function takeLine<Place>(
     return undefined;
   }
   const { record, digests } = parsed;
+  if (record.owner !== owner) {
+    progress.isMixed = true;
+    progress.damage.push({ kind: "foreign", offset, bytes: bytes.length });
+    return undefined;
+  }
   if (!progress.chain.offer(record, digests, place(record, line))) {
     progress.damage.push({ kind: "unlinked", offset, bytes: bytes.length });
     return undefined;

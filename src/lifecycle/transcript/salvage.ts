@@ -29,18 +29,27 @@ async function hasSalvaged(
   return found ?? false;
 }
 
+/** Keeps the bytes of a log from `from` on: `salvageFile`. */
+export function salvageFrom(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+  from: number,
+): Promise<number> {
+  return salvageFile(context, paths, { path: paths.log, from });
+}
+
 /**
- * Keeps the bytes of a log from `from` on at the end of the salvage, durably. A salvage that was broken off is
+ * Keeps the bytes of a file from `from` on at the end of the salvage, durably. A salvage that was broken off is
  * done again; one that was finished is not.
  *
  * @returns how many bytes were kept.
  */
-export async function salvageFrom(
+export async function salvageFile(
   { files }: TranscriptContext,
   paths: TranscriptPaths,
-  from: number,
+  { path, from }: { readonly path: string; readonly from: number },
 ): Promise<number> {
-  const kept = await withFile(files, paths.log, async (source) => {
+  const kept = await withFile(files, path, async (source) => {
     const isThere = await hasSalvaged(files, paths, source, from);
     await withWriter(files.append(paths.salvage), async (out) => {
       if (!isThere) {

@@ -13,7 +13,7 @@ import { keepConflict } from "./keep-conflict.ts";
 import { hasLog, type OpenTranscript, openForSave } from "./open-for-save.ts";
 import { digestAt, replayPlaces } from "./open-log.ts";
 import { withFile } from "./read-file.ts";
-import { firstOf, messagesOf } from "./read-messages.ts";
+import { firstOf, joined, messagesOf } from "./read-messages.ts";
 import { refuseTooLong, saveFirst } from "./save-append.ts";
 import { appendRecords, recordsOf, rewriteLog } from "./write-log.ts";
 
@@ -110,9 +110,4 @@ async function writeAnew(
     });
   });
   return result ?? { kind: "externally_removed" };
-}
-
-async function* joined<Item>(first: AsyncIterable<Item>, rest: Iterable<Item>): AsyncGenerator<Item> {
-  yield* first;
-  yield* rest;
 }

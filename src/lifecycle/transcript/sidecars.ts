@@ -9,18 +9,17 @@ import {
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { SidecarWarning } from "../../ports/transcript-store.ts";
 import { encode } from "./bytes.ts";
-import { writeCheckpoint } from "./checkpoint.ts";
+import { type CheckpointChange, writeCheckpoint } from "./checkpoint.ts";
 import type { TranscriptContext } from "./context.ts";
-import type { OpenLog } from "./open-log.ts";
 import { readSidecar } from "./read-file.ts";
 import { replaceFile, replaceLazily, writeAll } from "./write-file.ts";
 
-/** The ledger to go on from; `newer` when a newer `ao` keeps it. One that cannot be read is begun anew. */
+/** The ledger to go on from; `newer` when a newer `ao` keeps it. What is none, or another's, is begun anew. */
 export async function readLedger(
   { files }: TranscriptContext,
-  { ledger }: TranscriptPaths,
+  { ledger, owner }: TranscriptPaths,
 ): Promise<TranscriptLedger | "newer"> {
-  const parsed = parseLedger(await readSidecar(files, ledger));
+  const parsed = parseLedger(await readSidecar(files, ledger), owner);
   if (parsed.kind === "newer") return "newer";
   return parsed.kind === "ledger" ? parsed.ledger : EMPTY_LEDGER;
 }
@@ -28,18 +27,10 @@ export async function readLedger(
 /** Durable when it resolves. */
 export async function writeLedger(
   { files }: TranscriptContext,
-  { folder, ledger: path }: TranscriptPaths,
+  { folder, ledger: path, owner }: TranscriptPaths,
   ledger: TranscriptLedger,
 ): Promise<void> {
-  await replaceFile(files, { folder, path }, (out) => writeAll(out, encode(encodeLedger(ledger))));
-}
-
-/** A log that was just written, and what of it is new. */
-export interface Settling {
-  readonly log: OpenLog;
-  readonly ledger: TranscriptLedger;
-  /** What was added to the end, as canonical JSON; `null` when the change was another one. */
-  readonly appended: readonly string[] | null;
+  await replaceFile(files, { folder, path }, (out) => writeAll(out, encode(encodeLedger(ledger, owner))));
 }
 
 /**
@@ -49,7 +40,7 @@ export interface Settling {
 export async function settle(
   context: TranscriptContext,
   paths: TranscriptPaths,
-  { log, ledger, appended }: Settling,
+  { log, ledger, appended }: CheckpointChange,
 ): Promise<readonly SidecarWarning[]> {
   const warnings: SidecarWarning[] = [];
   const tryTo = async <Result>(file: SidecarWarning["file"], work: () => Promise<Result>) => {
@@ -60,7 +51,9 @@ export async function settle(
       return null;
     }
   };
-  const checkpoint = await tryTo("checkpoint", () => writeCheckpoint(context, paths, log, appended));
+  const checkpoint = await tryTo("checkpoint", () =>
+    writeCheckpoint(context, paths, { log, ledger, appended }),
+  );
   const { count, digest, revision } = log.head;
   const committed = { count, digest, revision };
   const next = {

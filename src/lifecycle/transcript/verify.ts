@@ -1,11 +1,13 @@
-import { EMPTY_HEAD, type TranscriptHead } from "../../domain/transcript/chain.ts";
+import { EMPTY_HEAD, type TranscriptChain, type TranscriptHead } from "../../domain/transcript/chain.ts";
+import { type CheckpointContent, decideSource, type Source } from "../../domain/transcript/decide-source.ts";
 import { parseEventIndex } from "../../domain/transcript/event-index.ts";
 import { type ParsedLedger, parseLedger } from "../../domain/transcript/ledger.ts";
 import { copyNames, type TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { Health, TranscriptReport } from "../../ports/transcript-store.ts";
 import type { TranscriptContext } from "./context.ts";
+import { committedOf, withMessages } from "./find-source.ts";
 import { type LinePlace, replayPlaces } from "./open-log.ts";
-import { type CheckpointContent, readCheckpoint } from "./read-checkpoint.ts";
+import { readCheckpoint } from "./read-checkpoint.ts";
 import { readSidecar, sizeOf, withFile } from "./read-file.ts";
 import type { LogReplay, Replayed } from "./replay-log.ts";
 
@@ -16,44 +18,81 @@ export async function verifyTranscript(
 ): Promise<TranscriptReport> {
   const { files } = context;
   const replayed = await withFile(files, paths.log, (file) => replayPlaces(context, paths, file));
-  const replay = replayed?.kind === "replayed" ? replayed.replay : undefined;
-  const held = await readCheckpoint(context, paths);
-  const ledger = parseLedger(await readSidecar(files, paths.ledger));
+  const ledger = parseLedger(await readSidecar(files, paths.ledger), paths.owner);
+  const committed = ledger.kind === "ledger" ? ledger.ledger.committed : null;
+  const held = await readCheckpoint(context, paths, committed?.count);
+  const seen = { ledger, held, replay: recordsIn(replayed) };
   const index = parseEventIndex(await readSidecar(files, paths.index));
-  const head = headOf(replay, held);
-  const logBytes = replay?.sizeBytes ?? (await sizeOf(files, paths.log));
   const found: Omit<TranscriptReport, "health"> = {
     ref: { folder: paths.folder, name: paths.name },
-    log: {
-      ...{ bytes: logBytes, records: replay?.records ?? 0 },
-      ...{ damage: replay?.damage ?? [], gaps: replay?.chain.gaps() ?? [] },
-    },
-    head,
-    savedAtMs: replay?.savedAtMs ?? null,
-    checkpoint: checkpointState(held, replay),
-    ledger: ledgerState(ledger, head),
-    index: index?.logBytes === logBytes && index.digest === head.digest ? "current" : "missing",
+    ...contentOf(seen),
+    log: logOf(replayed, await sizeOf(files, paths.log)),
+    index: "missing",
     inFlight: ledger.kind === "ledger" ? ledger.ledger.inFlight : null,
     salvageBytes: await sizeOf(files, paths.salvage),
     copies: copyNames(paths, await files.list(paths.folder)),
   };
-  return { ...found, health: healthOf(found, replayed) };
+  const isCurrent = index?.logBytes === found.log.bytes && index.digest === found.head.digest;
+  const report = { ...found, index: isCurrent ? ("current" as const) : found.index };
+  return { ...report, health: healthOf(report, replayed) };
 }
 
-function headOf(replay: LogReplay<LinePlace> | undefined, held: CheckpointContent | undefined) {
-  if (replay !== undefined && replay.records > 0) return replay.chain.head();
+interface Seen {
+  readonly ledger: ParsedLedger;
+  readonly held: CheckpointContent | undefined;
+  /** `undefined` for a log without a record of this transcript. */
+  readonly replay: LogReplay<LinePlace> | undefined;
+}
+
+function recordsIn(replayed: Replayed<LinePlace> | undefined): LogReplay<LinePlace> | undefined {
+  const replay = replayed?.kind === "replayed" ? replayed.replay : undefined;
+  return replay !== undefined && replay.records > 0 ? replay : undefined;
+}
+
+/** What the files say together. */
+function contentOf(seen: Seen) {
+  const { ledger, held, replay } = seen;
+  const logHead = replay?.chain.head() ?? null;
+  const committed = committedOf(ledger);
+  const source = decideSource({ head: logHead, committed, held: withMessages(held) });
+  const head = headOf(source, logHead, held);
+  const known = committed === "foreign" || committed === null ? 0 : committed.count;
+  return {
+    ...{ head, savedAtMs: replay?.savedAtMs ?? null },
+    checkpoint: checkpointState(source, seen),
+    ledger: ledgerState(ledger, logHead ?? head),
+    lost: source.kind === "foreign" ? known : source.lost,
+  };
+}
+
+function logOf(replayed: Replayed<LinePlace> | undefined, bytes: number): TranscriptReport["log"] {
+  if (replayed?.kind !== "replayed") return { bytes, records: 0, damage: [], gaps: [] };
+  const { sizeBytes, records, damage, chain } = replayed.replay;
+  return { bytes: sizeBytes, records, damage, gaps: chain.gaps() };
+}
+
+function headOf(source: Source, log: TranscriptHead | null, held: CheckpointContent | undefined) {
+  if (log !== null && source.kind !== "checkpoint") return log;
+  if (source.kind === "foreign") return EMPTY_HEAD;
   const { count, digest } = held ?? EMPTY_HEAD;
   return { ...EMPTY_HEAD, count, digest };
 }
 
 function checkpointState(
-  held: CheckpointContent | undefined,
-  replay: LogReplay<LinePlace> | undefined,
+  source: Source,
+  { held, replay }: Omit<Seen, "ledger">,
 ): TranscriptReport["checkpoint"] {
   if (held === undefined) return "missing";
+  if (source.kind === "foreign") return "foreign";
+  if (source.kind === "checkpoint" && replay !== undefined) return "ahead";
   if (held.isDamaged) return "damaged";
-  if (replay === undefined || replay.records === 0) return "current";
-  const { chain } = replay;
+  return replay === undefined ? "current" : againstLog(held, replay.chain);
+}
+
+function againstLog(
+  held: CheckpointContent,
+  chain: TranscriptChain<LinePlace>,
+): TranscriptReport["checkpoint"] {
   const { count, digest } = chain.head();
   if (held.digest === digest && held.count === count) return "current";
   const isBehind = chain.digestAt(held.count) === held.digest || chain.gaps().length > 0;
@@ -72,17 +111,22 @@ function healthOf(
   replayed: Replayed<LinePlace> | undefined,
 ): Health {
   if (replayed?.kind === "refused") return replayed.refusal.reason;
-  const { log, head, checkpoint, ledger, index } = found;
+  const { log, head, checkpoint, ledger } = found;
   if (ledger === "newer") return ledger;
+  if (checkpoint === "foreign") return checkpoint;
   if (log.damage.length > 0 || log.gaps.length > 0) return "damaged";
   // What was acknowledged and is not there is lost, however whole the rest looks.
   if (ledger === "ahead") return head.count > 0 ? "damaged" : "removed";
-  if (log.records === 0) return missingLog(checkpoint);
+  return log.records === 0 ? missingLog(found) : settledHealth(found);
+}
+
+function settledHealth({ checkpoint, ledger, index }: Omit<TranscriptReport, "health">): Health {
   const isSettled = checkpoint === "current" && ledger === "current" && index === "current";
   return isSettled ? "healthy" : "stale";
 }
 
-function missingLog(checkpoint: TranscriptReport["checkpoint"]): Health {
+function missingLog({ checkpoint, lost }: Omit<TranscriptReport, "health">): Health {
+  if (lost > 0) return "damaged";
   if (checkpoint === "missing") return "missing";
   return checkpoint === "damaged" ? "damaged" : "stale";
 }

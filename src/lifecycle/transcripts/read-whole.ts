@@ -11,7 +11,7 @@ type Deps = Pick<SessionDeps, "transcripts" | "dataDir">;
 type Read<Result> = { readonly kind: "read"; readonly result: Result } | Missing | Refused;
 
 const NOTHING: TranscriptReader = {
-  ...{ from: "log", head: EMPTY_HEAD, savedAtMs: null, gaps: [], damage: [] },
+  ...{ from: "log", head: EMPTY_HEAD, savedAtMs: null, gaps: [], damage: [], lost: 0 },
   messages: noMessages,
 };
 

@@ -28,7 +28,7 @@ const digestOf = (texts: readonly string[]) =>
 function recordOf(head: TranscriptHead, kept: readonly string[], added: readonly string[]) {
   const type = kept.length === head.count && head.revision > 0 ? "append" : "replace";
   const base = { ...head, count: kept.length, digest: digestOf(kept) };
-  const stamp = { writer: "w", reason: "save", atMs: 1 };
+  const stamp = { writer: "w", reason: "save", atMs: 1, owner: "shop/shop-1" };
   const builder = recordBuilder(sha256, { base, type, revision: head.revision + 1, stamp });
   for (const text of asMessages(added)) builder.add(text);
   const parsed = parseRecordLine(sha256, builder.finish() ?? "");

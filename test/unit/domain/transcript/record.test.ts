@@ -22,7 +22,7 @@ const anyMessage: fc.Arbitrary<TranscriptMessage> = fc
   })
   .map((message) => message as TranscriptMessage);
 
-const STAMP = { writer: "w", reason: "save", atMs: 1 };
+const STAMP = { writer: "w", reason: "save", atMs: 1, owner: "shop/shop-1" };
 
 /** The lines of one save of these messages, the first of a transcript. */
 function linesOf(texts: readonly string[]): readonly string[] {

@@ -9,6 +9,7 @@ import { encodeLedger, parseLedger } from "../../../../src/domain/transcript/led
 import { copyNames, copyRef, transcriptPaths } from "../../../../src/domain/transcript/names.ts";
 
 const DIGEST = "ab".repeat(32);
+const OWNER = "shop/shop-1";
 const OTHER = "cd".repeat(32);
 
 const TURN: InFlightTurn = {
@@ -23,7 +24,7 @@ const LEDGER = {
 describe("a ledger", () => {
   test("is read back as it was written, with and without what may be missing", () => {
     for (const ledger of [LEDGER, { ...LEDGER, committed: null, inFlight: null, writer: null }]) {
-      expect(parseLedger(encodeLedger(ledger))).toEqual({ kind: "ledger", ledger });
+      expect(parseLedger(encodeLedger(ledger, OWNER), OWNER)).toEqual({ kind: "ledger", ledger });
     }
   });
 
@@ -34,13 +35,14 @@ describe("a ledger", () => {
     [" \n", "absent"],
     ['{"schemaVersion":2}', "newer"],
     ['{"schemaVersion":1}', "unreadable"],
-    [encodeLedger(LEDGER).slice(0, 40), "unreadable"],
-    [encodeLedger(LEDGER).replace('"revision":3', '"revision":-3'), "unreadable"],
-    [encodeLedger(LEDGER).replace(DIGEST, "xyz"), "unreadable"],
-    [encodeLedger(LEDGER).replace('"keepsPrompt":true', '"keepsPrompt":1'), "unreadable"],
+    [encodeLedger(LEDGER, OWNER).slice(0, 40), "unreadable"],
+    [encodeLedger(LEDGER, OWNER).replace('"revision":3', '"revision":-3'), "unreadable"],
+    [encodeLedger(LEDGER, OWNER).replace(DIGEST, "xyz"), "unreadable"],
+    [encodeLedger(LEDGER, OWNER).replace('"keepsPrompt":true', '"keepsPrompt":1'), "unreadable"],
+    [encodeLedger(LEDGER, "shop/shop-2"), "foreign"],
     ["[]", "unreadable"],
   ])("%j is %s", (text, kind) => {
-    expect(parseLedger(text).kind).toBe(kind);
+    expect(parseLedger(text, OWNER).kind).toBe(kind);
   });
 });
 
@@ -107,7 +109,7 @@ describe("the names of a transcript", () => {
   const ref = { folder: "/d", name: "app-1" };
 
   test("begin with the session, and only those of the log and the checkpoint end as conversations do", () => {
-    const { folder: _folder, name: _name, ...paths } = transcriptPaths(ref);
+    const { folder: _folder, name: _name, owner: _owner, ...paths } = transcriptPaths(ref);
     expect(paths).toEqual({
       log: "/d/app-1.events.jsonl",
       checkpoint: "/d/app-1.jsonl",
