@@ -20,7 +20,7 @@ export interface JudgedPool {
 }
 
 /** All worktrees that were made ahead. Runs no program. @throws AoError data_dir_unusable */
-export async function allSpares({ workspace }: Pick<SessionDeps, "workspace">) {
+async function allSpares({ workspace }: Pick<SessionDeps, "workspace">) {
   return (await workspace.marked()).filter(({ spare }) => spare !== undefined);
 }
 
