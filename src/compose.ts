@@ -92,7 +92,7 @@ function embeddedProgram(): string {
 
 function allAgents(env: Environment, declared: string): Map<string, Agent> {
   const agents = [
-    claudeCodeAgent({ env }),
+    claudeCodeAgent({ env, uid: process.getuid?.() }),
     embeddedAgent({ programPath: embeddedProgram(), nodePath: process.execPath }),
     shellAgent(),
     ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),

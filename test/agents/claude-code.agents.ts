@@ -1,7 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentSuite } from "./agent-world.ts";
-import { run } from "./model/steps.ts";
+import { describe, expect, test } from "vitest";
+import { cancelSchema, sendSchema } from "../support/json-schemas.ts";
+import { type AgentSuite, type AgentWorld, agentWorld } from "./agent-world.ts";
+import { error, hang, run, slow } from "./model/steps.ts";
 import { agentScenarios } from "./scenarios.ts";
 
 const KEY = "sk-ant-scripted";
@@ -27,3 +29,104 @@ const CLAUDE: AgentSuite = {
 };
 
 agentScenarios(CLAUDE);
+
+const outcomesOf = async (world: AgentWorld, id: string) =>
+  (await world.turns(id)).map(({ outcome }) => outcome).toReversed();
+
+describe("what claude tells by no hook", () => {
+  test("a person's Escape while it talks, and a no at its question, end the turn", async () => {
+    const world = await agentWorld(CLAUDE);
+    world.model.script("long-talk", slow());
+    world.model.script("ask-me", CLAUDE.asking(join(world.ao.root, "denied")));
+    const id = await world.spawn("long-talk");
+    await world.eventually("it talks", async () => (await world.screen(id)).includes("word3"));
+    world.press(id, "Escape");
+    await world.until(id, "idle");
+    expect(await outcomesOf(world, id)).toEqual(["interrupted"]);
+
+    await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: "ask-me" });
+    await world.until(id, "needs_input");
+    await world.eventually("it asks", async () => CLAUDE.askingScreen.test(await world.screen(id)));
+    world.press(id, "3");
+    await world.until(id, "idle");
+    expect(await outcomesOf(world, id)).toEqual(["interrupted", "interrupted"]);
+    expect(existsSync(join(world.ao.root, "denied"))).toBe(false);
+  });
+
+  test("a cancel before the first word is confirmed, and the prompt that comes back is not sent with the next one", async () => {
+    const world = await agentWorld(CLAUDE);
+    world.model.script("says-nothing", hang());
+    const id = await world.spawn("says-nothing");
+    await world.eventually("it was asked", () => world.model.about("says-nothing").length > 0);
+    expect(await world.ao.json(cancelSchema, ["cancel", id])).toMatchObject({ outcome: "canceled" });
+    await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: "after-that" });
+    await world.until(id, "idle");
+    expect(world.model.about("after-that").at(-1)?.prompts.at(-1)).toBe("after-that");
+    expect(await outcomesOf(world, id)).toEqual(["canceled", "completed"]);
+  });
+
+  test("an error of the model fails the turn, and the next message is taken", async () => {
+    const world = await agentWorld(CLAUDE);
+    world.model.script("breaks", error(400));
+    const id = await world.spawn("breaks");
+    await world.eventually("it failed", async () => (await outcomesOf(world, id))[0] === "failed");
+    await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: "after-that" });
+    await world.eventually("it answered", async () => (await outcomesOf(world, id))[1] === "completed");
+  });
+});
+
+describe("a conversation of claude", () => {
+  test("begins with a prompt of 100 KB, byte for byte", async () => {
+    const world = await agentWorld(CLAUDE);
+    const prompt = `large-prompt ${"0123456789 日本\n".repeat(6_500)}end`;
+    const id = await world.spawn(prompt);
+    await world.until(id, "idle");
+    expect(world.model.about("large-prompt").at(-1)?.prompts.at(-1)).toBe(prompt);
+  });
+
+  test("is the session's own when it comes back, though a newer one of the folder is another's", async () => {
+    const world = await agentWorld(CLAUDE);
+    const id = await world.spawn("own-words");
+    const { agentSessionId, workspacePath } = await world.until(id, "idle");
+    const folder = join(world.ao.home, ".claude", "projects", workspacePath.replace(/[^A-Za-z0-9]/g, "-"));
+    const own = readFileSync(join(folder, `${agentSessionId}.jsonl`), "utf8");
+    const stranger = "0b0b5f62-6b52-4a6f-8a4a-3c1d5e9f7a21";
+    const foreign = own.replaceAll(String(agentSessionId), stranger).replaceAll("own-words", "foreign-words");
+    await world.ao.run(["kill", id]);
+    writeFileSync(join(folder, `${stranger}.jsonl`), foreign);
+    expect((await world.ao.run(["restore", id])).exitCode).toBe(0);
+    await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: "after-that" });
+    await world.until(id, "idle");
+    const prompts = world.model.about("after-that").at(-1)?.prompts ?? [];
+    expect(prompts.map((said) => said.trimEnd())).toEqual(["own-words", "after-that"]);
+    expect((await world.row(id)).agentSessionId).toBe(agentSessionId);
+  });
+
+  test("that never had a prompt is begun anew by a restore, which says so", async () => {
+    const world = await agentWorld(CLAUDE);
+    const id = await world.spawn(null);
+    await world.until(id, "idle");
+    await world.ao.run(["kill", id]);
+    const { exitCode, stderr } = await world.ao.run(["restore", id]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("never had a prompt")]);
+    await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: "first-words" });
+    await world.until(id, "idle");
+    expect(world.model.about("first-words").at(-1)?.prompts).toEqual(["first-words"]);
+  });
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "bypass is refused to root before anything is made, but not in a sandbox",
+  async () => {
+    const world = await agentWorld(CLAUDE);
+    const argv = ["spawn", "--agent", "claude-code", "--permissions", "bypass", "--prompt-file", "-"];
+    const refused = await world.ao.run(argv, { input: "make-it" });
+    expect([refused.exitCode, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining("root")]);
+    expect(refused.exitCode).not.toBe(0);
+    const file = join(world.ao.root, "made");
+    world.model.script("make-it", run(`touch ${file}`));
+    const allowed = await world.ao.run(argv, { input: "make-it", env: { IS_SANDBOX: "1" } });
+    expect(allowed.exitCode).toBe(0);
+    await world.eventually("it was made without a question", () => existsSync(file));
+  },
+);

@@ -74,7 +74,7 @@ agentContract("claude-code", () => {
     // Line by line: the end of a turn is the second part of its answer's line.
     return [201, 401] as const;
   };
-  const agent = claudeCodeAgent({ env: { HOME: home } });
+  const agent = claudeCodeAgent({ env: { HOME: home }, uid: 1000 });
   return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
 });
 

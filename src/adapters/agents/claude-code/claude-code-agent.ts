@@ -19,6 +19,8 @@ const SETTLE_MS = 500;
 export interface ClaudeCodeOptions {
   /** The environment `ao` was called with: it says where claude keeps its files. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user that runs it, where the system tells. */
+  readonly uid: number | undefined;
 }
 
 const MODE_ARGS: Readonly<Record<PermissionMode, readonly string[]>> = {
@@ -50,6 +52,18 @@ function plan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
   };
 }
 
+/** It ends at once with these words for root, who would learn of it only by a session that died (2.1.197). */
+function refuseRoot({ env, uid }: ClaudeCodeOptions, { permissions }: LaunchRequest): void {
+  if (uid !== 0 || permissions !== "bypass" || env["IS_SANDBOX"] === "1") return;
+  throw new AoError(
+    "usage",
+    "claude does not bypass permissions with root privileges, for security reasons",
+    {
+      hint: "choose --permissions accept-edits, or set IS_SANDBOX=1 where all of this machine is a sandbox",
+    },
+  );
+}
+
 function launch(request: LaunchRequest): LaunchPlan {
   const { agentSessionId: id } = request;
   if (id === null) throw new AoError("usage", "claude needs a conversation id to start");
@@ -67,7 +81,8 @@ function resume(request: LaunchRequest): LaunchPlan {
 }
 
 /** Claude Code, started with hooks of this launch alone. Its first prompt comes on standard input. */
-export function claudeCodeAgent({ env }: ClaudeCodeOptions): Agent {
+export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
+  const { env } = options;
   const folder = claudeFolder(env);
   const program = {
     name: "claude",
@@ -93,8 +108,14 @@ export function claudeCodeAgent({ env }: ClaudeCodeOptions): Agent {
     fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
     receiptText: (text) => text.trimEnd(),
     check: (path, asks) => checkInstalled(program, path, asks),
-    launch,
-    resume,
+    launch(request) {
+      refuseRoot(options, request);
+      return launch(request);
+    },
+    resume(request) {
+      refuseRoot(options, request);
+      return resume(request);
+    },
     hasConversation: async (id, { workspacePath }) =>
       (await readLog(folder, id, workspacePath)) !== undefined,
     interpret: interpretClaude,

@@ -61,8 +61,9 @@ async function readiness(
   launch: RunningLaunch,
   since: Pick<Told, "key" | "atMs">,
 ): Promise<Told | undefined> {
-  const isDrawn = launch.nowMs - since.atMs > DRAWN_MS;
-  return isDrawn && !(await isPrompted(launch)) ? { name: "ao:ready", ...since } : undefined;
+  const atMs = since.atMs + DRAWN_MS;
+  const isDrawn = launch.nowMs >= atMs;
+  return isDrawn && !(await isPrompted(launch)) ? { name: "ao:ready", key: since.key, atMs } : undefined;
 }
 
 interface Told {
