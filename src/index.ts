@@ -11,6 +11,8 @@
  */
 export { type Access, type Ao, type OpenOptions, openAo } from "./compose.ts";
 export { AoError, type AoErrorCode, EXIT_CODES, isAoError } from "./domain/errors.ts";
+export type { FileChange } from "./domain/file-change.ts";
+export { type ForkJson, type ForkStatus, toForkJson } from "./domain/fork.ts";
 export {
   type LaunchId,
   type ProjectId,
@@ -38,6 +40,7 @@ export { captureOutput } from "./lifecycle/capture-output.ts";
 export { type CleanupOptions, type CleanupResult, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
 export {
   anEmptySpawn,
+  forkConfigured,
   planSpawn,
   restoreConfigured,
   type SpawnInput,
@@ -46,6 +49,9 @@ export {
   spawnPlanned,
 } from "./lifecycle/configured-sessions.ts";
 export type { SessionDeps } from "./lifecycle/deps.ts";
+export { type Comparison, compareSessions } from "./lifecycle/forks/compare-sessions.ts";
+export type { ForkRequest, ForkResult } from "./lifecycle/forks/fork-request.ts";
+export { forkSession } from "./lifecycle/forks/fork-session.ts";
 export { type KillOptions, killSession } from "./lifecycle/kill-session.ts";
 export type { KillResult } from "./lifecycle/kill-steps.ts";
 export { getSession, type ListOptions, listSessions, type SessionList } from "./lifecycle/list-sessions.ts";

@@ -172,7 +172,8 @@ function seen({ deps }: World, operation: Operation): SeenFork {
   };
 }
 
-async function tracesOf(world: World) {
+/** Rows of forks, and what of forks no row has. */
+export async function tracesOf(world: World) {
   const { deps, workspace, snapshots } = world;
   const forks = deps.store.list().filter(({ metadata }) => metadata.fork !== undefined);
   const isOurs = (id: SessionId) => id === SOURCE || forks.some((fork) => fork.id === id);
