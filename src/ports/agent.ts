@@ -37,6 +37,8 @@ export interface AgentCapabilities {
    * and no keys. What the terminal itself tells of that counts more.
    */
   readonly bracketedPaste: boolean;
+  /** It loses an Enter that follows a paste sooner than that, in milliseconds; absent when it loses none. */
+  readonly enterDelayMs?: number;
   /**
    * How its first prompt reaches it. `file`: its plan names the file. `stdin`: the file is its standard input.
    * `message`: as the first message, once it is ready; its launch has no prompt file.

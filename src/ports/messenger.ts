@@ -3,6 +3,8 @@ import type { RuntimeTarget } from "./runtime.ts";
 export interface MessageTarget extends RuntimeTarget {
   /** As `AgentCapabilities` has it; false where it is not known. */
   readonly bracketedPaste: boolean;
+  /** As `AgentCapabilities` has it. */
+  readonly enterDelayMs?: number;
 }
 
 /** Whether keys reached a terminal; `unknown` when there was no answer: they may have. */

@@ -363,6 +363,7 @@ export const agentsSchema = z.strictObject({
         hooks: z.boolean(),
         receipts: z.boolean(),
         bracketedPaste: z.boolean(),
+        enterDelayMs: z.number().optional(),
         capturesSessionId: z.boolean(),
         begunByPrompt: z.boolean().optional(),
         firstPrompt: z.enum(["file", "stdin", "message"]),

@@ -126,6 +126,8 @@ export interface Pasting {
   readonly flags: string;
   /** Only while the pane's program takes a paste as text; for a tmux that tells (3.7 and later). */
   readonly onlyBracketed: boolean;
+  /** Between the paste and Enter, in milliseconds; none when absent. Other calls may come in between then. */
+  readonly enterDelayMs?: number;
 }
 
 /**
@@ -133,12 +135,14 @@ export interface Pasting {
  * takes input, leaves copy mode, pastes the buffers in order and presses Enter. It prints `TYPED` then, and
  * types nothing else. The buffers are gone afterwards in both cases.
  */
-export function typeCommand(pane: PaneRef, { buffers, flags, onlyBracketed }: Pasting): string[] {
+export function typeCommand(pane: PaneRef, pasting: Pasting): string[] {
+  const { buffers, flags, onlyBracketed, enterDelayMs = 0 } = pasting;
   const asPaste = onlyBracketed ? ["#{==:#{bracket_paste_flag},1}"] : [];
   const takesInput = isStillIt(pane, "#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}", ...asPaste);
   const type = [
     `copy-mode -q -t ${pane.paneId}`,
     ...buffers.map((buffer) => `paste-buffer ${flags} -b ${buffer} -t ${pane.paneId}`),
+    ...(enterDelayMs > 0 ? [`run-shell -d ${enterDelayMs / 1000}`] : []),
     `send-keys -t ${pane.paneId} Enter`,
     `display-message -p ${TYPED}`,
   ];

@@ -57,6 +57,7 @@ async function type(deps: OwnedDeps, target: MessageTarget, message: string): Pr
     bufferName: `ao-${randomUUID()}`,
     flags: pasteFlags(serverVersion),
     onlyBracketed: pane.bracketedPaste === true && hasKeys(message),
+    ...(target.enterDelayMs !== undefined && { enterDelayMs: target.enterDelayMs }),
   });
   const answer = await deps.run(target.handle.socketPath, call.command, call.input);
   return typedBy(deps, target, answer);

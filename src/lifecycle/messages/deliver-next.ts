@@ -70,9 +70,10 @@ function settleLeft(deps: SessionDeps, { record }: LiveSession): void {
 
 async function send(deps: SessionDeps, live: LiveSession, marked: Message): Promise<Message> {
   const { record, target, capabilities } = live;
-  const { receipts = false, bracketedPaste = false } = capabilities ?? {};
+  const { receipts = false, bracketedPaste = false, enterDelayMs } = capabilities ?? {};
+  const typing = { ...target, bracketedPaste, ...(enterDelayMs !== undefined && { enterDelayMs }) };
   try {
-    await crossing(deps, "send.type", () => handOver(deps, record, { ...target, bracketedPaste }, marked));
+    await crossing(deps, "send.type", () => handOver(deps, record, typing, marked));
   } catch (error) {
     settleTyping(deps, { record, message: marked, error: asAoError(error) });
     throw error;

@@ -95,6 +95,8 @@ export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
     capabilities: {
       ...{ pinsSessionId: true, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "prefix" },
       ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "stdin", showsReadiness: true },
+      // Under load it loses an Enter that comes with the paste; with this between them it did not (2.1.197).
+      enterDelayMs: 300,
       permissionModes: PERMISSION_MODES,
     },
     profile: CLAUDE_PROFILE,

@@ -107,6 +107,12 @@ describe("typeCommand", () => {
     );
   });
 
+  test("it waits between the paste and Enter for an agent that needs it, in the server", () => {
+    expect(typeCommand(pane, { ...typing, buffers: ["a"], enterDelayMs: 300 })[5]).toContain(
+      "paste-buffer -dpr -b a -t %4 ; run-shell -d 0.3 ; send-keys -t %4 Enter",
+    );
+  });
+
   test("a bare Enter has no buffers to take back", () => {
     expect(typeCommand(pane, typing)).toHaveLength(6);
   });
