@@ -6,16 +6,21 @@ import type { LaunchId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { Agent } from "../ports/agent.ts";
 import { eventsOf, type Facts, isOfLaunch, type ObserveDeps } from "./gather-facts.ts";
+import { lastHeardMs } from "./last-heard.ts";
 import { afterFacts, type Fact, type Saying } from "./record-changes.ts";
 
-/** The facts of one session: what was heard, oldest first, then what was seen. */
+/** The facts of one session: what was heard, oldest first, what its agent's log adds to that, then what was seen. */
 export function factsOf(
   deps: Pick<ObserveDeps, "agents">,
   facts: Facts,
   record: SessionRecord,
 ): readonly Fact[] {
   const agent = deps.agents.get(record.metadata.agent);
-  return [...heardFacts(agent, facts, record), ...seenFacts(agent, facts, record)];
+  return [
+    ...heardFacts(agent, facts, record),
+    ...lostWords(facts, record),
+    ...seenFacts(agent, facts, record),
+  ];
 }
 
 /** The record as a write of these facts would leave it; the same reference when they are no news. */
@@ -71,12 +76,35 @@ function seenFacts(agent: Agent | undefined, facts: Facts, record: SessionRecord
   return [look, ...outputFacts(observation, launchId, facts.takenAtMs)];
 }
 
+/**
+ * What the own log of an agent tells behind its last hook, as the event that a hook would have told: it counts once,
+ * and a hook of the same that comes later says nothing new.
+ */
+function lostWords({ logged, events, takenAtMs: readAtMs }: Facts, record: SessionRecord): readonly Fact[] {
+  const said = logged.get(record.id);
+  if (said === undefined || lastHeardMs(events, record) === null) return [];
+  const { launchId } = record.metadata;
+  const { state, atMs, turn = null } = said;
+  const signal = { state, atMs, confidence: "valid", source: "native", launchId } as const;
+  return [
+    {
+      ...{ kind: "event", says: [{ kind: "activity", signal }], asks: null, turn },
+      event: { id: `log ${launchId} ${atMs} ${state}`, launchId, atMs, readAtMs },
+    },
+  ];
+}
+
 /** What the own log of an agent tells that has not spoken, as long as there is no doubt that it lives. */
-function logFacts({ logged, seen }: Facts, { id, metadata }: SessionRecord): readonly Fact[] {
+function logFacts(facts: Facts, record: SessionRecord): readonly Fact[] {
+  const { logged, seen, events } = facts;
+  const { id, metadata } = record;
+  if (lastHeardMs(events, record) !== null) return [];
   const [said, observation] = [logged.get(id), seen.get(id)];
   if (said === undefined || observation === undefined || !mayLive(observation)) return [];
   const { launchId } = metadata;
-  return [{ kind: "activity", signal: { ...said, confidence: "valid", source: "native", launchId } }];
+  const { state, atMs } = said;
+  const signal = { state, atMs, confidence: "valid", source: "native", launchId } as const;
+  return [{ kind: "activity", signal }];
 }
 
 /** What the screen of an agent tells that has not spoken, as long as there is no doubt that it lives. */

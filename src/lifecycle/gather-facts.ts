@@ -4,6 +4,7 @@ import type { SessionRecord } from "../domain/session.ts";
 import type { LoggedActivity } from "../ports/agent.ts";
 import type { SessionRows } from "../ports/session-store.ts";
 import type { SessionDeps } from "./deps.ts";
+import { lastHeardMs, mayHaveLostWords } from "./last-heard.ts";
 import type { LifecycleDeps } from "./lifecycle-manager.ts";
 import { withOwnEvents } from "./own-events.ts";
 import { readLogs } from "./read-logs.ts";
@@ -24,7 +25,7 @@ export interface Facts {
   /** Pending events by session id, oldest first; also of sessions that are not among the records. */
   readonly events: ReadonlyMap<string, readonly HookEvent[]>;
   readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
-  /** What the own logs of live agents say of this launch, of those that have told nothing by hooks. */
+  /** What the own logs of agents say of this launch: of live ones that have told nothing by hooks, and behind them. */
   readonly logged: ReadonlyMap<SessionId, LoggedActivity>;
   /** What the terminals of live agents show that can only be read from there. */
   readonly screens: ReadonlyMap<SessionId, readonly string[]>;
@@ -39,8 +40,9 @@ export interface Scope {
 
 /**
  * Reads inbox, rows, what agents at work tell in files of their own, and runtimes, in this order; the runtimes
- * with one look, or none when there is nothing to look at, then the own logs of agents that have told nothing by hooks, and the screens of those whose log
- * tells nothing either. Changes nothing.
+ * with one look, or none when there is nothing to look at, then the own logs of agents that have told nothing by
+ * hooks, or nothing more for a while though they were at work, and the screens of those whose log tells nothing
+ * either and that were never heard. Changes nothing.
  *
  * @throws AoError data_dir_unusable when the inbox cannot be read.
  */
@@ -52,7 +54,11 @@ export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): P
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);
   const seen: Facts["seen"] = targets.length === 0 ? new Map() : await deps.runtime.look(targets);
   const silent = records.filter((record) => isSilent({ seen, events }, record));
-  const logged = await readLogs(deps, silent);
+  const asked = records.filter((record) => mayHaveLostWords(events, record, deps.clock.nowMs()));
+  const logged = await readLogs(deps, [
+    ...silent.map((record) => ({ record, heardAtMs: null })),
+    ...asked.map((record) => ({ record, heardAtMs: lastHeardMs(events, record) })),
+  ]);
   const takenAtMs = deps.clock.nowMs();
   const facts = { records, unreadable, events, seen, logged, screens: new Map(), takenAtMs };
   const shown = silent.filter((record) => !logged.has(record.id) && isReadFromScreen(deps, record));
@@ -63,11 +69,8 @@ export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): P
 
 /** Whether an agent lives, and has told nothing by hooks in its launch. */
 function isSilent(facts: Pick<Facts, "seen" | "events">, record: SessionRecord): boolean {
-  const { heard, launchId } = record.metadata;
-  const wasHeard = record.lifecycle.activity.source === "hook" || heard?.launchId === launchId;
-  if (wasHeard) return false;
-  const isAlive = facts.seen.get(record.id)?.runtime.kind === "alive";
-  return isAlive && !eventsOf(facts, record).some((event) => isOfLaunch(event, record));
+  if (lastHeardMs(facts.events, record) !== null) return false;
+  return facts.seen.get(record.id)?.runtime.kind === "alive";
 }
 
 function isReadFromScreen({ agents }: ObserveDeps, { lifecycle, metadata }: SessionRecord): boolean {

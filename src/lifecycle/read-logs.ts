@@ -2,27 +2,43 @@ import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { LoggedActivity } from "../ports/agent.ts";
 import type { SessionDeps } from "./deps.ts";
+import { STILL_MS } from "./last-heard.ts";
 
-type LogDeps = Pick<SessionDeps, "agents" | "dataDir">;
+type LogDeps = Pick<SessionDeps, "agents" | "dataDir" | "clock">;
+
+/** A session whose agent's own log is asked, and when its hooks last told something; `null` when they never did. */
+export interface LogQuestion {
+  readonly record: SessionRecord;
+  readonly heardAtMs: number | null;
+}
 
 /**
  * What the own logs of these agents say of the running launch. One that cannot be read, or ends before the launch,
- * says nothing. A pure read; never rejects.
+ * says nothing; nor does one of an agent that was heard, unless it goes on behind what was heard and has had the
+ * time to be heard too. A pure read; never rejects.
  */
 export async function readLogs(
   deps: LogDeps,
-  records: readonly SessionRecord[],
+  questions: readonly LogQuestion[],
 ): Promise<ReadonlyMap<SessionId, LoggedActivity>> {
-  const read = await Promise.all(records.map((record) => readLog(deps, record)));
+  const read = await Promise.all(questions.map((question) => readLog(deps, question)));
   return new Map(read.flat());
 }
 
 async function readLog(
-  { agents, dataDir }: LogDeps,
-  { id, createdAtMs, metadata }: SessionRecord,
+  { agents, dataDir, clock }: LogDeps,
+  { record: { id, createdAtMs, metadata }, heardAtMs }: LogQuestion,
 ): Promise<readonly (readonly [SessionId, LoggedActivity])[]> {
   const { agent, agentSessionId, workspacePath, launchedAtMs = createdAtMs } = metadata;
   if (agentSessionId === null) return [];
-  const logged = await agents.get(agent)?.readActivity?.(agentSessionId, { dataDir, workspacePath });
-  return logged === undefined || logged.atMs < launchedAtMs ? [] : [[id, logged]];
+  const since = heardAtMs === null ? {} : { sinceMs: heardAtMs };
+  const read = agents.get(agent)?.readActivity;
+  const logged = await read?.(agentSessionId, { dataDir, workspacePath, ...since });
+  if (logged === undefined || logged.atMs < launchedAtMs) return [];
+  const isNews = heardAtMs === null || isBehind(logged, heardAtMs, clock.nowMs());
+  return isNews ? [[id, logged]] : [];
+}
+
+function isBehind({ atMs }: LoggedActivity, heardAtMs: number, nowMs: number): boolean {
+  return atMs > heardAtMs && nowMs - atMs >= STILL_MS;
 }

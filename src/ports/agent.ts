@@ -139,6 +139,8 @@ export interface LoggedActivity {
   readonly state: ActivityState;
   /** When the log says that this began, Unix milliseconds; it may lie before the running launch. */
   readonly atMs: number;
+  /** How the turn ended that this record ends; absent when it ends none. */
+  readonly turn?: TurnSignal;
 }
 
 /** What one hook event means, in the core's words. */
@@ -228,11 +230,14 @@ export interface Agent {
   ) => Promise<readonly ConversationEntry[] | null>;
   /**
    * What the last record of the agent's own log says that it does, of whichever launch; asked for as long as a
-   * launch has told nothing by hooks. `undefined` when the log is missing, cannot be read, or does not say. Absent
-   * when it keeps none. Reads only the agent's own files, runs no process; never rejects.
+   * launch has told nothing by hooks, and when the hooks of one at work have been still for a while. `undefined` when
+   * the log is missing, cannot be read, or does not say. Absent when it keeps none. Reads only the end of the agent's
+   * own files, runs no process; never rejects.
+   *
+   * @param request `sinceMs`: a log that was not changed after it, Unix milliseconds, need not be read.
    */
   readonly readActivity?: (
     agentSessionId: string,
-    request: { readonly dataDir: string; readonly workspacePath: string },
+    request: { readonly dataDir: string; readonly workspacePath: string; readonly sinceMs?: number },
   ) => Promise<LoggedActivity | undefined>;
 }

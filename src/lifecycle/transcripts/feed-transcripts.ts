@@ -8,6 +8,7 @@ import type { Agent } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
 import { factsOf, foldFacts } from "../fold-facts.ts";
 import { eventsOf, type Facts, type SaveDeps } from "../gather-facts.ts";
+import { lastHeardMs } from "../last-heard.ts";
 import { crossing } from "../operations/crossing.ts";
 import { turnsBegun } from "../turns/turns-begun.ts";
 import { holdsAll, saveConversation } from "./save-conversation.ts";
@@ -73,7 +74,14 @@ function newsOf(
 /** Whether the agent's own log is the one to tell what was said since, and again when the session ends. */
 function isLogged(deps: SaveDeps, facts: Facts, record: SessionRecord): boolean {
   const isTold = (event: HookEvent) => deps.agents.get(event.agent)?.interpret(event)?.logged === true;
-  return eventsOf(facts, record).some(isTold) || isEnding(deps, facts, record);
+  const isAsked = isToldByLog(facts, record) || eventsOf(facts, record).some(isTold);
+  return isAsked || isEnding(deps, facts, record);
+}
+
+/** Whether what ended its work was told by its log alone: what it said before that may be there alone, too. */
+function isToldByLog({ logged, events }: Facts, record: SessionRecord): boolean {
+  const said = logged.get(record.id);
+  return said !== undefined && said.state !== "active" && lastHeardMs(events, record) !== null;
 }
 
 function isEnding(deps: SaveDeps, facts: Facts, record: SessionRecord): boolean {

@@ -91,6 +91,6 @@ export function embeddedAgent(options: EmbeddedAgentOptions): Agent {
     },
     interpret: interpretEmbedded,
     readConversation: (id, { dataDir }) => readEntries(conversationsFolder(dataDir), id),
-    readActivity: (id, { dataDir }) => readLoggedActivity(conversationsFolder(dataDir), id),
+    readActivity: (id, { dataDir, sinceMs }) => readLoggedActivity(conversationsFolder(dataDir), id, sinceMs),
   };
 }

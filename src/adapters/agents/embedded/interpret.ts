@@ -43,7 +43,8 @@ function turnOf(event: string, body: Fields): TurnSignal | null {
   return { kind, text: typeof prompt === "string" ? prompt : null };
 }
 
-function turnEnd({ outcome, error }: Fields): TurnSignal {
+/** How a turn ended, in the words of a hook or of a conversation file. */
+export function turnEnd({ outcome, error }: Fields): TurnSignal {
   if (outcome === "interrupted") return { kind: "interrupted" };
   if (outcome !== "failed") return { kind: "stopped" };
   return { kind: "failed", code: "agent_error", message: typeof error === "string" ? error : "" };

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readLoggedActivity } from "../../../../../src/adapters/agents/embedded/logged-activity.ts";
@@ -30,18 +30,35 @@ const PROMPT = { kind: "prompt", text: "go" } as const;
 const end = (outcome: "completed" | "failed" | "interrupted") =>
   ({ kind: "turn_end", outcome, error: null }) as const;
 
-test.each<[string, ConversationRecord, string]>([
+test.each<[string, ConversationRecord, string, string?]>([
   ["prompt", PROMPT, "active"],
   ["question", { kind: "question", text: "why?" }, "waiting_input"],
   ["answer", { kind: "answer", text: "so" }, "active"],
   ["reply", { kind: "reply", text: "yes" }, "active"],
   ["edit", { kind: "edit", path: "a" }, "active"],
-  ["completed turn", end("completed"), "ready"],
-  ["failed turn", end("failed"), "blocked"],
-  ["interrupted turn", end("interrupted"), "idle"],
-])("a log that ends with a %s tells what the agent does, and since when", async (_, record, state) => {
+  ["completed turn", end("completed"), "ready", "stopped"],
+  ["failed turn", end("failed"), "blocked", "failed"],
+  ["interrupted turn", end("interrupted"), "idle", "interrupted"],
+])("a log that ends with a %s tells what the agent does, and since when", async (_, record, state, turn) => {
   const { dir } = aConversation(PROMPT, record);
-  expect(await readLoggedActivity(dir, ONE)).toEqual({ state, atMs: T0_MS + 2000 });
+  const logged = await readLoggedActivity(dir, ONE);
+  expect(logged).toMatchObject({ state, atMs: T0_MS + 2000 });
+  expect(logged?.turn?.kind).toBe(turn);
+});
+
+test.each([
+  ["longer than what is read of its end", 3000, "x".repeat(100)],
+  ["that ends with a record longer than that", 2, "x".repeat(100_000)],
+])("a log %s tells by its last record", async (_, count, text) => {
+  const { dir } = aConversation(...Array.from({ length: count }, () => ({ kind: "reply", text }) as const));
+  expect(await readLoggedActivity(dir, ONE)).toEqual({ state: "active", atMs: T0_MS + count * 1000 });
+});
+
+test("a log that was not changed since is not read", async () => {
+  const { dir, file } = aConversation(PROMPT);
+  const { mtimeMs } = statSync(file);
+  expect(await readLoggedActivity(dir, ONE, mtimeMs)).toBeUndefined();
+  expect(await readLoggedActivity(dir, ONE, mtimeMs - 1)).toMatchObject({ state: "active" });
 });
 
 test("a conversation without a record has begun, and its agent is ready", async () => {
