@@ -8,8 +8,8 @@ import { asMembers, isInterrupt, isPrompt, type LogRecord, recordsIn, timeOf } f
 
 /** How much of the end of a log is read, in bytes. */
 const TAIL_BYTES = 256 * 1024;
-/** A hook of a turn's end takes that long at most to arrive after claude rests; then there is none. */
-const NO_HOOK_MS = 1_500;
+/** Without a word of its own in the log no hook comes; a log is written before claude says that it rests, or just after. */
+const NO_HOOK_MS = 500;
 const LOST_HOOK_MS = 5_000;
 /**
  * An Enter that follows a paste at once is lost while claude draws its first screen: in 7 of 8 tries within 100 ms

@@ -63,8 +63,8 @@ describe("what claude's own files tell of a launch", () => {
   test("a prompt that was stopped before the first word, once no hook can come any more", async () => {
     const { statusUpdatedAt } = JSON.parse(recorded("status-unsaid.json")) as Status;
     const unsaid = { status: "status-unsaid.json", lines: lineWith('"hangs"') };
-    expect(await told({ ...unsaid, nowMs: statusUpdatedAt + 1_000 })).toEqual([]);
-    expect(await told({ ...unsaid, nowMs: statusUpdatedAt + 1_600 })).toMatchObject([
+    expect(await told({ ...unsaid, nowMs: statusUpdatedAt + 400 })).toEqual([]);
+    expect(await told({ ...unsaid, nowMs: statusUpdatedAt + 600 })).toMatchObject([
       { event: "ao:interrupted" },
     ]);
   });
