@@ -19,7 +19,7 @@ export const SOURCE = sessionId("app-1");
 const PATH = "/data/worktrees/app/app-1";
 
 /** One thing that was said to or by the agent of the source. */
-export async function tell(world: World, position: number, edge: "start" | "end"): Promise<void> {
+async function tell(world: World, position: number, edge: "start" | "end"): Promise<void> {
   const id = world.row(SOURCE).metadata.agentSessionId ?? "";
   world.clock.advance(10);
   const [role, text] =
