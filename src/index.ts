@@ -13,6 +13,9 @@ export { type Access, type Ao, type OpenOptions, openAo } from "./compose.ts";
 export { AoError, type AoErrorCode, EXIT_CODES, isAoError } from "./domain/errors.ts";
 export type { FileChange } from "./domain/file-change.ts";
 export { type ForkJson, type ForkStatus, toForkJson } from "./domain/fork.ts";
+export type { GoalFence, GoalState } from "./domain/goal.ts";
+export { type GoalJson, toGoalJson } from "./domain/goal-json.ts";
+export type { GoalControl } from "./domain/goal-transitions.ts";
 export {
   type LaunchId,
   type ProjectId,
@@ -52,6 +55,9 @@ export type { SessionDeps } from "./lifecycle/deps.ts";
 export { type Comparison, compareSessions } from "./lifecycle/forks/compare-sessions.ts";
 export type { ForkRequest, ForkResult } from "./lifecycle/forks/fork-request.ts";
 export { forkSession } from "./lifecycle/forks/fork-session.ts";
+export { controlGoal, type GoalOptions, type GoalResult } from "./lifecycle/goals/control-goal.ts";
+export { type FenceResult, fenceGoal } from "./lifecycle/goals/fence-goal.ts";
+export type { FenceRequest } from "./lifecycle/goals/prepare-fence.ts";
 export { type KillOptions, killSession } from "./lifecycle/kill-session.ts";
 export type { KillResult } from "./lifecycle/kill-steps.ts";
 export { getSession, type ListOptions, listSessions, type SessionList } from "./lifecycle/list-sessions.ts";
