@@ -39,7 +39,7 @@ import { branchCommitOf, draftRestore, observeEnded, type RestoreChoice } from "
 import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
 import { completeRestored } from "./restore-steps.ts";
 import { heldBy } from "./salvage/keep-and-free.ts";
-import { keptRef, putKeptBack } from "./salvage/put-kept-back.ts";
+import { keptHeadOf, keptRef, putKeptBack } from "./salvage/put-kept-back.ts";
 import { requireSession, runtimeTarget, workspaceRef } from "./session-refs.ts";
 import { startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
@@ -191,7 +191,8 @@ async function restoreWorkspace(
   const { launchId, agentSessionId } = draft;
   const ledger = operationLedger(deps);
   options.onStep?.("restoring worktree");
-  const spec = workspaceSpec(deps, restore);
+  const kept = keptRef(record, options.salvage);
+  const spec = { ...workspaceSpec(deps, restore), ...(await keptHeadOf(deps, record, kept)) };
   const plan = await deps.workspace.planRestore(spec);
   const begins = draft.neverBegan === true ? { begins: true } : {};
   const opens = { ...begins, ...openingOf(draft) };
@@ -199,7 +200,6 @@ async function restoreWorkspace(
   const isThere = (path: string) => (store: SessionStore) => {
     lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, path);
   };
-  const kept = keptRef(record, options.salvage);
   const standing = plan === null ? isThere(spec.path) : undefined;
   await crossing(deps, "restore.planned", () =>
     ledger.checkpoint(held, restoreProgressJson(planned), standing),

@@ -1,6 +1,7 @@
 import type { MergedBranch } from "../domain/cleanup-plan.ts";
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import type { OperationId } from "../domain/operation.ts";
+import type { HeadPosition } from "../domain/salvage.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
 import type { ProcessUse } from "./process-table.ts";
 import type { ToolCheck } from "./tool-check.ts";
@@ -35,6 +36,8 @@ export interface WorkspaceSpec extends WorkspaceRef {
   readonly baseRef: string | null;
   /** For a restore: where a branch that is gone stood, to be made again there. Unknown when not given. */
   readonly branchCommit?: string;
+  /** For a restore that puts work back: where HEAD stood in it, which has to be possible when the branch is gone. */
+  readonly keptHead?: HeadPosition;
   readonly defaultBranch: string | null;
   readonly postCreate: PostCreate;
   /** Environment of the post-create commands. */
@@ -62,6 +65,8 @@ export interface WorkspacePlan {
   /** What a new branch starts from, or the branch itself when it exists. */
   readonly baseRef: string;
   readonly baseCommit: string;
+  /** It is to stand on no branch, at `baseCommit`; `branch` is only the name on record then. No when not given. */
+  readonly detached?: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -184,9 +189,11 @@ export interface Workspace {
 
   /**
    * What `restore` would have to make anew, `null` when the workspace stands and nothing is to be made.
-   * Changes nothing.
+   * Changes nothing. A branch that `keptHead` was on and that is gone is to be made again there; when it was on
+   * another or on none, and the branch is gone, the workspace is to stand on no branch. Either is a warning, and so
+   * is a folder that somebody took away.
    *
-   * @throws AoError branch_missing when the branch is gone, and as `plan`.
+   * @throws AoError branch_missing when the branch is gone and nothing tells where it stood, and as `plan`.
    */
   planRestore(spec: WorkspaceSpec): Promise<WorkspacePlan | null>;
 

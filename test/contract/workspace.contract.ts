@@ -297,8 +297,9 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         const { workspace, spec, vanish, exists } = open();
         await make(workspace, spec());
         vanish(spec().path);
-        await remake(workspace, spec());
+        const { warnings } = await remake(workspace, spec());
         expect(exists(spec().path)).toBe(true);
+        expect(warnings).toEqual([expect.stringContaining("moved or deleted by somebody")]);
       });
 
       test("refuses when the branch is gone, and makes nothing", async () => {
@@ -309,6 +310,43 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         await expectCode(remake(workspace, spec()), "branch_missing");
         expect(exists(spec().path)).toBe(false);
       });
+
+      test("makes the branch of kept work again where it stood, and says so", async () => {
+        const { workspace, spec, removeBranch, branches } = open();
+        const { baseCommit: commit } = await make(workspace, spec());
+        await workspace.destroy(spec());
+        removeBranch("feat/1");
+        const restored = await remake(
+          workspace,
+          spec({ keptHead: { kind: "branch", branch: "feat/1", commit } }),
+        );
+        expect(restored).toMatchObject({ branch: "feat/1", branchCreated: true, baseCommit: commit });
+        expect(restored.warnings).toEqual([expect.stringContaining("branch feat/1 was gone")]);
+        expect(branches()).toContain("feat/1");
+        expect(await workspace.undoCreate(spec(), restored)).toEqual([]);
+        expect(branches()).not.toContain("feat/1");
+      });
+
+      test.each(["detached", "branch"] as const)(
+        "stands on no branch where kept work did (%s)",
+        async (kind) => {
+          const { workspace, spec, removeBranch, branches, exists } = open();
+          const { baseCommit: commit } = await make(workspace, spec());
+          await workspace.destroy(spec());
+          removeBranch("feat/1");
+          const before = branches();
+          const keptHead = kind === "branch" ? { kind, branch: "feat/1", commit: null } : { kind, commit };
+          const plan = await workspace.planRestore(spec({ keptHead }));
+          const restored = await workspace.restore(spec({ keptHead }), plan);
+          expect(restored).toMatchObject({ branchCreated: false, baseCommit: commit });
+          expect(restored.warnings).toEqual([expect.stringContaining("branch feat/1 is gone")]);
+          expect([exists(spec().path), branches()]).toEqual([true, before]);
+          expect((await workspace.survey(spec())).branch).toBeNull();
+          expect(await workspace.inspect(spec())).toEqual([]);
+          await workspace.destroy(spec());
+          expect(branches()).toEqual(before);
+        },
+      );
 
       test("refuses when another workspace has the branch by now", async () => {
         const { workspace, spec } = open();

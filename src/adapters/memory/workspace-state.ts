@@ -92,12 +92,22 @@ function freeBranch(state: WorkspaceState, { branch, repositoryPath }: Workspace
 
 /** @throws AoError branch_missing, branch_in_use */
 export function planFromBranch(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePlan {
-  const isThere = branchesOf(state, spec.repositoryPath).has(spec.branch);
-  if (!isThere && spec.branchCommit === undefined) throw branchGone(spec.branch);
-  const plan = planNew(state, spec);
-  const { branchCommit: baseCommit = plan.baseCommit } = spec;
-  return isThere ? plan : { ...plan, baseRef: baseCommit, baseCommit };
+  const known = branchesOf(state, spec.repositoryPath);
+  const missing = state.missing.has(spec.path) ? [`${spec.path} was moved or deleted by somebody`] : [];
+  const { branch, keptHead, branchCommit } = spec;
+  if (keptHead?.kind === "branch" && keptHead.commit !== null && !known.has(keptHead.branch)) {
+    const again = { ...planNew(state, { ...spec, branch: keptHead.branch }), ...standingAt(keptHead.commit) };
+    return { ...again, warnings: [...missing, `branch ${keptHead.branch} was gone, and is made again`] };
+  }
+  if (known.has(branch)) return { ...planNew(state, spec), warnings: missing };
+  if (branchCommit !== undefined)
+    return { ...planNew(state, spec), ...standingAt(branchCommit), warnings: missing };
+  if (keptHead === undefined) throw branchGone(branch);
+  const detached = { branchExists: true, detached: true, ...standingAt(keptHead.commit ?? BASE_COMMIT) };
+  return { ...planNew(state, spec), ...detached, warnings: [...missing, `branch ${branch} is gone`] };
 }
+
+const standingAt = (commit: string) => ({ baseRef: commit, baseCommit: commit });
 
 /** What stands where a restore is to use it. @throws AoError workspace_exists when it was to be made anew */
 export function standingAsPlanned(
@@ -120,14 +130,22 @@ export function settle(
 ): void {
   const { sessionId, projectId, repositoryPath } = spec;
   const { branch, operationId } = plan;
-  const known = branchesOf(state, repositoryPath);
-  const exists = known.has(branch);
-  if (exists && !plan.branchExists) throw justMade(branch);
-  if (!exists && plan.branchExists) throw branchGone(branch);
-  if (!exists) known.set(branch, { commit: plan.baseCommit, madeBy: operationId });
+  const isDetached = plan.detached === true;
+  if (!isDetached) settleBranch(branchesOf(state, repositoryPath), plan);
   state.missing.delete(plan.path);
-  state.places.set(plan.path, { sessionId, projectId, repositoryPath, branch, operationId, halfMade });
+  const checkedOut = { branch: isDetached ? null : branch, operationId, halfMade };
+  state.places.set(plan.path, { sessionId, projectId, repositoryPath, ...checkedOut });
   state.made.set(plan.path, (state.made.get(plan.path) ?? 0) + 1);
+}
+
+function settleBranch(
+  known: Map<string, Branch>,
+  { branch, branchExists, baseCommit, operationId }: WorkspacePlan,
+): void {
+  const exists = known.has(branch);
+  if (exists && !branchExists) throw justMade(branch);
+  if (!exists && branchExists) throw branchGone(branch);
+  if (!exists) known.set(branch, { commit: baseCommit, madeBy: operationId });
 }
 
 /** Removes the branch that this operation made, while it is where it began and nobody has it. */

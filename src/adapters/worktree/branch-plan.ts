@@ -11,7 +11,7 @@ import type { Git } from "./run-git.ts";
 /** What has to happen so that the branch of a worktree exists. */
 export type BranchPlan = Pick<
   WorkspacePlan,
-  "branch" | "branchExists" | "baseRef" | "baseCommit" | "warnings"
+  "branch" | "branchExists" | "baseRef" | "baseCommit" | "detached" | "warnings"
 >;
 
 const LOCAL = "refs/heads/";

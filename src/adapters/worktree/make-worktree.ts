@@ -100,11 +100,13 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   const { repository, path, spec, plan } = making;
   const { postCreate } = spec;
   const { branch, branchExists, baseRef, baseCommit, operationId } = plan;
+  const isDetached = plan.detached === true;
+  const start = isDetached ? baseCommit : branch;
   const added =
     (await adopted(context, making)) ??
-    (await addWorktree({ ...context, repository, path, branch, operationId }));
+    (await addWorktree({ ...context, repository, path, branch: start, operationId }));
   const { gitDir } = added.record;
-  const head = { git: context.git, gitDir, branch };
+  const head = { git: context.git, gitDir, branch: isDetached ? null : branch };
   await refuseLedAway(head, path);
   await keepHeadLog(gitDir);
   await writeMarker(gitDir, markerOf(context, making));

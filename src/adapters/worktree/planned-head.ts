@@ -5,12 +5,12 @@ import type { Git } from "./run-git.ts";
 
 const LOCAL = "refs/heads/";
 
-/** A worktree that is to be on a branch. */
+/** A worktree that is to be on a branch, or on none. */
 export interface PlannedHead {
   readonly git: Git;
   /** Its private git directory. */
   readonly gitDir: string;
-  readonly branch: string;
+  readonly branch: string | null;
 }
 
 /**
@@ -19,14 +19,16 @@ export interface PlannedHead {
  * @throws AoError git_failed, git_unavailable when that cannot be told.
  */
 export async function ledAway({ git, gitDir, branch }: PlannedHead): Promise<string | undefined> {
+  const wanted = branch === null ? undefined : `${LOCAL}${branch}`;
   // Read without git in the usual case; a reftable has another text there, and git is asked.
   const text = await readFile(join(gitDir, "HEAD"), "utf8").catch(() => "");
-  if (text === `ref: ${LOCAL}${branch}\n`) return undefined;
+  if (wanted !== undefined && text === `ref: ${wanted}\n`) return undefined;
   const where = { kind: "git_dir", gitDir, workTree: null } as const;
   const answer = await git.read(where, ["symbolic-ref", "--quiet", "HEAD"]);
   const ref = lineOrNone(answer, "tell the branch that is checked out");
-  if (ref === `${LOCAL}${branch}`) return undefined;
-  return ref === undefined
-    ? `off branch ${branch}, to no branch`
-    : `from branch ${branch} to ${ref.startsWith(LOCAL) ? ref.slice(LOCAL.length) : ref}`;
+  if (ref === wanted) return undefined;
+  const from = branch === null ? "" : `${ref === undefined ? "off" : "from"} branch ${branch}, `;
+  return `${from}to ${ref === undefined ? "no branch" : shortName(ref)}`;
 }
+
+const shortName = (ref: string): string => (ref.startsWith(LOCAL) ? ref.slice(LOCAL.length) : ref);

@@ -1,13 +1,15 @@
 import { AoError } from "../../domain/errors.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
-import { findBranch } from "./branch-plan.ts";
+import { resolveBase } from "./base-commit.ts";
+import { type BranchPlan, findBranch } from "./branch-plan.ts";
+import { findLocalBranch } from "./branch-refs.ts";
 import { workspaceExists } from "./claim-folder.ts";
 import { forgetStale, refuseHeld } from "./create-worktree.ts";
 import { commitOrNone, lineOrNone } from "./git-answer.ts";
 import { makeWorktree } from "./make-worktree.ts";
 import { openedFor, planOf } from "./opened-repository.ts";
-import { type Context, locate, type Unreadable } from "./place.ts";
+import { type Context, type Gone, locate, type Unreadable } from "./place.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { type Git, inDirectory } from "./run-git.ts";
 import { unsafePath } from "./safe-path.ts";
@@ -36,7 +38,25 @@ export async function planRestore(context: Context, spec: WorkspaceSpec): Promis
   const { repository, place } = await locate(context, spec);
   if (place.kind === "unreadable") throw damaged(place);
   if (place.kind !== "gone") return null;
-  return planFromBranch(context, await anewAt(context, spec, { repository, path: place.path }));
+  const anew = await anewAt(context, spec, { repository, path: place.path });
+  const warnings = await missingRecord(context, anew, place);
+  const { operationId } = spec;
+  const plan = await planFromBranch(context.git, anew);
+  const told = { ...plan, warnings: [...warnings, ...plan.warnings] };
+  return planOf(anew.repository, { operationId, path: anew.path, ...told });
+}
+
+/** What is to be said of a folder that somebody took away while git knows it. @throws AoError workspace_exists */
+async function missingRecord(
+  context: Context,
+  { repository, path }: Anew,
+  { going }: Gone,
+): Promise<readonly string[]> {
+  const record = await findRecord(repository.commonDir, path);
+  if (record === undefined) return [];
+  await refuseHeld(context, { repository, path, record });
+  if (going !== undefined) return [];
+  return [`${path} was moved or deleted by somebody; git's record of it is dropped, and it is made anew`];
 }
 
 async function anewAt(
@@ -72,19 +92,58 @@ async function fromPlan(context: Context, anew: Anew, plan: WorkspacePlan): Prom
   return makeWorktree(context, { ...anew, plan });
 }
 
-async function planFromBranch(context: Context, { repository, path, spec }: Anew): Promise<WorkspacePlan> {
-  const { branch, operationId } = spec;
-  const record = await findRecord(repository.commonDir, path);
-  if (record !== undefined) await refuseHeld(context, { repository, path, record });
-  const plan = await findBranch(context.git, repository, { branch, path });
-  if (plan !== undefined) return planOf(repository, { operationId, path, ...plan });
-  const { branchCommit: baseCommit } = spec;
-  if (baseCommit !== undefined && (await hasCommit(context.git, repository, baseCommit))) {
-    const anew = { branch, branchExists: false, baseRef: baseCommit, baseCommit, warnings: [] };
-    return planOf(repository, { operationId, path, ...anew });
-  }
+async function planFromBranch(git: Git, { repository, path, spec }: Anew): Promise<BranchPlan> {
+  const { branch } = spec;
+  return (
+    (await keptBranchAgain(git, repository, spec)) ??
+    (await findBranch(git, repository, { branch, path })) ??
+    (await deletedBranchAgain(git, repository, spec)) ??
+    (await onNoBranch(git, repository, spec)) ??
+    missingBranch(repository, spec)
+  );
+}
+
+/** Work that was kept can only be put back where it was. */
+async function keptBranchAgain(
+  git: Git,
+  repository: Repository,
+  { keptHead }: WorkspaceSpec,
+): Promise<BranchPlan | undefined> {
+  if (keptHead?.kind !== "branch" || keptHead.commit === null) return undefined;
+  const { branch, commit } = keptHead;
+  const isThere = (await findLocalBranch(git, repository, branch)) !== undefined;
+  if (isThere || !(await hasCommit(git, repository, commit))) return undefined;
+  const warning = `branch ${branch} was gone, and is made again at ${commit}, where the kept work stood on it`;
+  return { branch, branchExists: false, baseRef: commit, baseCommit: commit, warnings: [warning] };
+}
+
+async function deletedBranchAgain(
+  git: Git,
+  repository: Repository,
+  { branch, branchCommit: commit }: WorkspaceSpec,
+): Promise<BranchPlan | undefined> {
+  if (commit === undefined || !(await hasCommit(git, repository, commit))) return undefined;
+  return { branch, branchExists: false, baseRef: commit, baseCommit: commit, warnings: [] };
+}
+
+/** Where kept work stood on no branch, or on one without a commit, any commit will do to begin with. */
+async function onNoBranch(
+  git: Git,
+  repository: Repository,
+  spec: WorkspaceSpec,
+): Promise<BranchPlan | undefined> {
+  const { branch, keptHead } = spec;
+  if (keptHead === undefined) return undefined;
+  const baseCommit = keptHead.commit ?? (await resolveBase(git, repository, spec)).commit;
+  if (!(await hasCommit(git, repository, baseCommit))) return undefined;
+  const warning = `branch ${branch} is gone; the worktree is made where the kept work stood instead`;
+  const detached = { branchExists: true, detached: true, baseRef: baseCommit, baseCommit };
+  return { branch, ...detached, warnings: [warning] };
+}
+
+function missingBranch({ path: repositoryPath }: Repository, { branch, path }: WorkspaceSpec): never {
   throw new AoError("branch_missing", `branch ${branch} is gone, and so is the worktree`, {
-    hint: `git -C ${shellQuoted(repository.path)} branch ${shellQuoted(branch)} <commit>`,
+    hint: `git -C ${shellQuoted(repositoryPath)} branch ${shellQuoted(branch)} <commit>`,
     details: { branch, path },
   });
 }

@@ -1,11 +1,25 @@
 import { AoError, isAoError } from "../../domain/errors.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import type { WorkspaceRef } from "../../ports/workspace.ts";
+import type { WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
+import { workspaceRef } from "../session-refs.ts";
 
 /** What was kept when the worktree was freed, unless it is not wanted. It stays on record until the session is open. */
 export function keptRef({ metadata }: SessionRecord, isWanted = true): string | null {
   return isWanted ? (metadata.salvageRef ?? null) : null;
+}
+
+/** Where HEAD stood in what is to be put back; nothing when that was dropped. @throws AoError as `Snapshots.list` */
+export async function keptHeadOf(
+  { snapshots }: Pick<SessionDeps, "snapshots">,
+  record: SessionRecord,
+  ref: string | null,
+): Promise<Pick<WorkspaceSpec, "keptHead">> {
+  if (ref === null) return {};
+  const { repositoryPath, sessionId } = workspaceRef(record);
+  const kept = await snapshots.list(repositoryPath, sessionId);
+  const found = kept.find((salvage) => salvage.ref === ref);
+  return found === undefined ? {} : { keptHead: found.head };
 }
 
 /**

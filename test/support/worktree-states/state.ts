@@ -44,7 +44,7 @@ export interface WorktreeState {
   readonly lost?: readonly string[];
   /** git was made not to see it, and sees it when it is back. */
   readonly isHidden?: boolean;
-  /** The branch of the session is gone: there is nothing that a restore could check out. */
+  /** The branch of the session is gone: a restore can check out only what was kept. */
   readonly isBranchless?: boolean;
 }
 

@@ -57,7 +57,7 @@ export function statesWorld({ seesProcesses }: { readonly seesProcesses: boolean
   const deps: SessionDeps = {
     ...memory,
     ...{ workspace: gitWorktrees(options), snapshots: gitSnapshots(options) },
-    ...{ repositories: gitRepositories({ env: GIT_ENV }), files: systemFiles(), dataDir },
+    ...{ repositories: gitRepositories({ env: GIT_ENV }), files: systemFiles({ dataDir }), dataDir },
   };
   let projects = 0;
 

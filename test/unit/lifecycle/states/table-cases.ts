@@ -18,9 +18,9 @@ function reasonToStay({ finds, reason, stays }: WorktreeState): SkipReason | nul
 /** Some states, each behind its name, for `test.each`. */
 export function casesOf(
   states: readonly WorktreeState[],
-  isWanted: (index: number) => boolean = () => true,
+  isWanted: (index: number, state: WorktreeState) => boolean = () => true,
 ): readonly (readonly [name: string, state: StateCase])[] {
-  return states.filter((_state, index) => isWanted(index)).map((state) => [state.name, caseOf(state)]);
+  return states.filter((state, index) => isWanted(index, state)).map((state) => [state.name, caseOf(state)]);
 }
 
 /** The states whose salvage is tried on its own as well, each of which is something to keep. */
