@@ -17,7 +17,6 @@ export const text = (said: string): Step => ({ kind: "text", text: said });
 export const slow = (words = 600): Step => ({ kind: "slow", words });
 export const hang = (): Step => ({ kind: "hang" });
 export const run = (command: string): Step => ({ kind: "run", command });
-export const runAsking = (command: string): Step => ({ kind: "run", command, asks: true });
 export const error = (status: number, times?: number): Step => ({
   ...{ kind: "error", status },
   ...(times !== undefined && { times }),
