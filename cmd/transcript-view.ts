@@ -1,6 +1,7 @@
 import { isoTime } from "../src/domain/iso-time.ts";
 import { printable } from "../src/domain/printable.ts";
 import type { MessageRange } from "../src/domain/transcript/chain.ts";
+import { transcriptPaths } from "../src/domain/transcript/names.ts";
 import { isSound } from "../src/lifecycle/transcripts/verify-transcripts.ts";
 import type { NumberedMessage, TranscriptReport } from "../src/ports/transcript-store.ts";
 import type { Color, Paint } from "./color.ts";
@@ -50,28 +51,33 @@ export function gapsJson(gaps: readonly MessageRange[]) {
 /** What a report says of one transcript, for a script. */
 export function reportJson(report: TranscriptReport) {
   const { ref, health, log, head, savedAtMs, checkpoint, ledger, index } = report;
-  const { inFlight, salvageBytes, copies } = report;
+  const { inFlight, salvageBytes, copies, lost } = report;
+  const salvage = salvageBytes === 0 ? null : transcriptPaths(ref).salvage;
   return {
     ...{ name: ref.name, folder: ref.folder, health, isSound: isSound(report) },
     ...{ messages: head.count, digest: head.digest, revision: head.revision, savedAt: isoTime(savedAtMs) },
     log: { bytes: log.bytes, records: log.records, damage: log.damage, gaps: gapsJson(log.gaps) },
     ...{ checkpoint, ledger, index, turnInFlight: inFlight?.turnId ?? null, salvageBytes, copies },
+    ...{ salvage, lost },
   };
 }
 
 /** What is wrong with a transcript, and what a repair would lose of it. */
-function findings({ health, log, checkpoint, ledger, index }: TranscriptReport): readonly string[] {
+function findings({ health, log, checkpoint, ledger, index, lost }: TranscriptReport): readonly string[] {
   const missing = log.gaps.reduce((sum, { count }) => sum + count, 0);
   const bytesOf = (kind: string) =>
     log.damage.reduce((sum, one) => sum + (one.kind === kind ? one.bytes : 0), 0);
   const torn = bytesOf("torn_tail");
-  const bad = bytesOf("unreadable") + bytesOf("unlinked");
+  const bad = bytesOf("unreadable") + bytesOf("unlinked") + bytesOf("foreign");
   const stale = { checkpoint, ledger, index };
   return [
     ...(torn > 0 ? [`torn end of ${torn} bytes`] : []),
     ...(bad > 0 ? [`${bad} bytes that are no record of it`] : []),
     ...(missing > 0 ? [`${missing} messages cannot be read`] : []),
     ...(ledger === "ahead" ? ["a save on record is not in the log"] : []),
+    ...(checkpoint === "ahead" ? ["the checkpoint holds it"] : []),
+    ...(lost > 0 ? [`${lost} messages on record are in no file`] : []),
+    ...(health === "foreign" ? ["a file of something else is in the place of its own"] : []),
     ...(health === "stale"
       ? Object.entries(stale).flatMap(([file, state]) => (state === "current" ? [] : [`${file} ${state}`]))
       : []),

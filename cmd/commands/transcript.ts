@@ -33,9 +33,11 @@ interface ShowFlags {
   readonly from?: string;
 }
 
-function pageJson(id: SessionId, { head, savedAtMs, gaps, messages, next }: TranscriptPage) {
+function pageJson(id: SessionId, page: TranscriptPage) {
+  const { head, savedAtMs, gaps, health, missing, salvage, messages, next } = page;
   return {
     ...{ id, messages: head.count, digest: head.digest, savedAt: isoTime(savedAtMs), gaps: gapsJson(gaps) },
+    ...{ health, missing, salvage },
     ...{ data: messages.map(messageJson), next: next === null ? null : next + 1 },
   };
 }
@@ -49,10 +51,24 @@ async function show(invocation: Invocation, name: string, flags: ShowFlags): Pro
   const value = pageJson(id, page);
   await invocation.print(value, () => page.messages.flatMap((one) => messageLines(one, invocation.paint)));
   if (page.head.count === 0) invocation.note(`nothing is recorded of ${id} yet`);
-  if (page.isDamaged)
-    invocation.warn(`the transcript of ${id} is damaged; ao transcript verify ${id} says how`);
+  warnOfDamage(invocation, id, page);
+  if (page.salvage !== null) invocation.note(salvageNote(page.salvage));
   if (value.next !== null) invocation.note(`more: ao transcript show ${id} --from ${value.next}`);
   return undefined;
+}
+
+function warnOfDamage(
+  invocation: Invocation,
+  id: SessionId,
+  { health, missing }: Pick<TranscriptPage, "health" | "missing">,
+): void {
+  if (health !== "damaged") return;
+  const lacks = missing === 0 ? "" : `, and ${missing} messages are missing`;
+  invocation.warn(`the transcript of ${id} is damaged${lacks}; ao transcript verify ${id} says how`);
+}
+
+function salvageNote({ path, bytes }: { readonly path: string; readonly bytes: number }): string {
+  return `${bytes} bytes that were cut off it are kept in ${path}`;
 }
 
 async function verify(invocation: Invocation, names: readonly string[]): Promise<number> {
@@ -73,11 +89,13 @@ async function verify(invocation: Invocation, names: readonly string[]): Promise
   return reports.every(isSound) ? 0 : 4;
 }
 
-function repairText({ name, result }: RepairOutcome): string {
+function repairText({ name, result, salvage }: RepairOutcome): string {
   switch (result.kind) {
     case "repaired": {
       const lost = result.lostMessages === 0 ? "nothing lost" : `${result.lostMessages} messages lost`;
-      return `${name} repaired, ${result.salvagedBytes} bytes kept in the salvage, ${lost}`;
+      const kept =
+        result.salvagedBytes === 0 ? "" : `, ${result.salvagedBytes} bytes kept in ${salvage?.path}`;
+      return `${name} repaired${kept}, ${lost}`;
     }
     case "unchanged":
       return `${name} is sound`;
@@ -88,10 +106,10 @@ function repairText({ name, result }: RepairOutcome): string {
   }
 }
 
-function repairJson({ id, name, result }: RepairOutcome) {
+function repairJson({ id, name, result, salvage }: RepairOutcome) {
   const { salvagedBytes = 0, lostMessages = 0 } = result.kind === "repaired" ? result : {};
   const messages = "head" in result ? result.head.count : 0;
-  return { id, name, outcome: result.kind, messages, salvagedBytes, lostMessages };
+  return { id, name, outcome: result.kind, messages, salvagedBytes, lostMessages, salvage };
 }
 
 async function repair(invocation: Invocation, name: string): Promise<undefined> {
@@ -108,11 +126,12 @@ async function exportTo(invocation: Invocation, name: string, { format }: { read
   const { stdout } = invocation.io;
   const isMarkdown = format === "markdown";
   if (isMarkdown) stdout.write(`# ${id}\n\n`);
-  const isThere = await forEachMessage(ao.deps, id, async (message) => {
+  const condition = await forEachMessage(ao.deps, id, async (message) => {
     stdout.write(isMarkdown ? messageMarkdown(message) : `${JSON.stringify(messageJson(message))}\n`);
     await stdout.drained();
   });
-  if (!isThere) throw new AoError("transcript_not_found", `nothing is recorded of ${id} yet`);
+  if (condition === null) throw new AoError("transcript_not_found", `nothing is recorded of ${id} yet`);
+  warnOfDamage(invocation, id, condition);
   return undefined;
 }
 

@@ -256,13 +256,15 @@ export interface TranscriptStore {
   verify(ref: TranscriptRef): Promise<TranscriptReport>;
   /** Sets right what `verify` finds, after it kept in the salvage what is cut off. Idempotent. */
   repair(ref: TranscriptRef): Promise<RepairResult>;
+  /** The file that holds what repairs and saves cut off, as an absolute path; `null` when there is none. */
+  salvage(ref: TranscriptRef): Promise<{ readonly path: string; readonly bytes: number } | null>;
   /** The copies of a transcript, by name. */
   copies(ref: TranscriptRef): Promise<readonly TranscriptRef[]>;
   /** All transcripts of a folder by name, copies left out. */
   list(folder: string): Promise<readonly TranscriptRef[]>;
   /**
-   * Moves all files of a transcript, its copies included, into a trash folder on the same file system. Done
-   * again it goes on where it was broken off; without any file it does nothing.
+   * Moves all files of a transcript, its copies included, into a trash folder on the same file system: all, or none
+   * when one cannot be moved. Done again it goes on where it was broken off; without any file it does nothing.
    */
   prune(ref: TranscriptRef, to: Trash): Promise<PrunedTranscript>;
   /** Deletes what was pruned before a moment, Unix milliseconds. @returns the names it had in the trash. */

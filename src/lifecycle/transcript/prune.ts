@@ -1,5 +1,7 @@
+import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isoTime } from "../../domain/iso-time.ts";
 import { filesToPrune, type TranscriptPaths } from "../../domain/transcript/names.ts";
+import type { TranscriptFiles } from "../../ports/transcript-files.ts";
 import type { PrunedTranscript, Trash } from "../../ports/transcript-store.ts";
 import { encodeLine } from "./bytes.ts";
 import type { TranscriptContext } from "./context.ts";
@@ -20,12 +22,58 @@ export async function pruneTranscript(
   const pruned = { files: there, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
   await writeDown(context, to, { event: "pruned", folder, ...pruned });
   await files.makeFolder(to.folder);
-  for (const name of there) {
-    await files.rename(`${folder}/${name}`, `${to.folder}/${name}.${clock.nowMs()}.pruned`);
-  }
+  await moveAll(
+    files,
+    there.map((name) => ({
+      from: `${folder}/${name}`,
+      to: `${to.folder}/${name}.${clock.nowMs()}.pruned`,
+    })),
+  );
   await files.fsyncFolder(to.folder);
   await files.fsyncFolder(folder);
   return pruned;
+}
+
+interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Moves all files or none: what was moved before one that cannot be is put back.
+ *
+ * @throws AoError data_dir_unusable with what stands where.
+ */
+async function moveAll(files: TranscriptFiles, moves: readonly Move[]): Promise<void> {
+  const moved: Move[] = [];
+  for (const move of moves) {
+    try {
+      await files.rename(move.from, move.to);
+      moved.push(move);
+    } catch (error) {
+      throw notMoved(move, error, await putBack(files, moved));
+    }
+  }
+}
+
+/** @returns those that could not be put back. */
+async function putBack(files: TranscriptFiles, moved: readonly Move[]): Promise<readonly Move[]> {
+  const left: Move[] = [];
+  for (const move of moved.toReversed()) {
+    await files.rename(move.to, move.from).catch(() => left.push(move));
+  }
+  return left;
+}
+
+function notMoved({ from }: Move, cause: unknown, left: readonly Move[]): AoError {
+  const stands =
+    left.length === 0
+      ? "nothing was pruned, and every file is where it was"
+      : `in the trash are already ${left.map(({ to }) => to).join(", ")}, all else is where it was`;
+  const message = `${from} cannot be moved to the trash (${errorMessage(cause)}): ${stands}`;
+  return new AoError("data_dir_unusable", message, {
+    details: { path: from, inTrash: left.map(({ to }) => to) },
+  });
 }
 
 async function writeDown({ files, clock }: TranscriptContext, { audit }: Trash, what: object): Promise<void> {

@@ -47,7 +47,8 @@ async function readLogFile<Result>(
   if (replay !== undefined && source.kind === "log") {
     return { kind: "read", result: await work(logReader(context, file, replay, source.lost)) };
   }
-  const read = await readWithoutLog(context, paths, { source, damage: replay?.damage ?? [], work });
+  const damage = replay?.damage ?? [{ kind: "foreign", offset: 0, bytes: file.sizeBytes }];
+  const read = await readWithoutLog(context, paths, { source, damage, work });
   return replayed.kind === "refused" && read.kind === "missing" ? replayed : read;
 }
 

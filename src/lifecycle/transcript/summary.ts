@@ -20,9 +20,14 @@ export async function summarize(
   if (source.kind === "foreign") return foreignCheckpoint(paths);
   if (log !== undefined && source.kind === "log") return ofLog(log, source.lost);
   const held = withMessages(await readCheckpoint(context, paths));
-  if (held === null) return opened.kind === "refused" ? opened : readMissing(context, paths);
-  const isAllThere = opened.kind === "open" && log === undefined && source.lost === 0;
-  return ofCheckpoint(held, isAllThere ? "stale" : "damaged");
+  if (held !== null) return ofCheckpoint(held, healthBeside(opened, source.lost));
+  return opened.kind === "refused" ? opened : readMissing(context, paths);
+}
+
+/** Of a transcript that is read from its checkpoint. */
+function healthBeside(opened: OpenedLog, lost: number): TranscriptSummary["health"] {
+  const isLogMissing = opened.kind === "open" && logIn(opened) === undefined;
+  return isLogMissing && lost === 0 ? "stale" : "damaged";
 }
 
 function logIn(opened: OpenedLog): OpenLog | undefined {

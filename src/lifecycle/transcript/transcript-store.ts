@@ -12,6 +12,7 @@ import type { TranscriptContext } from "./context.ts";
 import { loadTranscript } from "./load.ts";
 import { emptyTrash, pruneTranscript } from "./prune.ts";
 import { readEnd } from "./read-end.ts";
+import { sizeOf } from "./read-file.ts";
 import { readTranscript } from "./read-transcript.ts";
 import { repairTranscript } from "./repair.ts";
 import { saveAppend } from "./save-append.ts";
@@ -59,6 +60,11 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
       return alone(ref, (paths) => verifyTranscript(deps, paths)).catch(() => seen);
     },
     repair: (ref) => alone(ref, (paths) => repairTranscript(deps, paths)),
+    async salvage(ref) {
+      const path = transcriptPaths(ref).salvage;
+      const bytes = await sizeOf(deps.files, path);
+      return bytes === 0 ? null : { path, bytes };
+    },
     async copies(ref) {
       const names = copyNames(ref, await deps.files.list(ref.folder));
       return names.map((name) => ({ folder: ref.folder, name }));

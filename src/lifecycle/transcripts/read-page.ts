@@ -1,10 +1,10 @@
 import type { SessionId } from "../../domain/ids.ts";
 import { EMPTY_HEAD, type MessageRange, type TranscriptHead } from "../../domain/transcript/chain.ts";
-import type { NumberedMessage, TranscriptReader } from "../../ports/transcript-store.ts";
+import type { Health, NumberedMessage, TranscriptReader } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
 import { requireSession } from "../session-refs.ts";
 import { readWhole } from "./read-whole.ts";
-import { refusalError, refuseRemoved } from "./transcript-ref.ts";
+import { refusalError, refuseRemoved, transcriptRef } from "./transcript-ref.ts";
 
 type Deps = Pick<SessionDeps, "store" | "transcripts" | "dataDir">;
 
@@ -13,7 +13,12 @@ export interface TranscriptPage {
   readonly head: TranscriptHead;
   readonly savedAtMs: number | null;
   readonly gaps: readonly MessageRange[];
-  readonly isDamaged: boolean;
+  /** As `verify` names it, by what was read: files beside the log are not looked at. */
+  readonly health: Extract<Health, "healthy" | "stale" | "damaged" | "missing">;
+  /** Messages that are known to have been there and cannot be read. */
+  readonly missing: number;
+  /** Where what was cut off in a repair is kept; `null` when there is none. */
+  readonly salvage: { readonly path: string; readonly bytes: number } | null;
   readonly messages: readonly NumberedMessage[];
   /** Index of the first message behind the page; `null` at the end. */
   readonly next: number | null;
@@ -26,8 +31,8 @@ export interface PageOptions {
 }
 
 const EMPTY_PAGE: TranscriptPage = {
-  ...{ head: EMPTY_HEAD, savedAtMs: null, gaps: [], isDamaged: false },
-  ...{ messages: [], next: null },
+  ...{ head: EMPTY_HEAD, savedAtMs: null, gaps: [], health: "missing", missing: 0 },
+  ...{ salvage: null, messages: [], next: null },
 };
 
 /**
@@ -36,11 +41,25 @@ const EMPTY_PAGE: TranscriptPage = {
  * @throws AoError session_not_found, transcript_not_found, transcript_damaged, store_newer or data_dir_unusable
  */
 export async function readPage(deps: Deps, id: SessionId, options: PageOptions): Promise<TranscriptPage> {
-  return (await readWith(deps, id, (reader) => pageOf(reader, options))) ?? EMPTY_PAGE;
+  const page = await readWith(deps, id, (reader) => pageOf(reader, options));
+  const salvage = await deps.transcripts.salvage(transcriptRef(deps, requireSession(deps, id)));
+  return { ...(page ?? EMPTY_PAGE), salvage };
 }
 
-async function pageOf(reader: TranscriptReader, { first, limit }: PageOptions): Promise<TranscriptPage> {
-  const { head, savedAtMs, gaps, damage } = reader;
+/** What of a transcript can be read, and what cannot. */
+function conditionOf({ from, gaps, damage, lost }: TranscriptReader): Condition {
+  const missing = gaps.reduce((sum, { count }) => sum + count, lost);
+  if (damage.length > 0 || missing > 0) return { health: "damaged", missing };
+  return { health: from === "log" ? "healthy" : "stale", missing };
+}
+
+type Condition = Pick<TranscriptPage, "health" | "missing">;
+
+async function pageOf(
+  reader: TranscriptReader,
+  { first, limit }: PageOptions,
+): Promise<Omit<TranscriptPage, "salvage">> {
+  const { head, savedAtMs, gaps } = reader;
   const from = first ?? Math.max(0, head.count - limit);
   const messages: NumberedMessage[] = [];
   let next: number | null = null;
@@ -51,20 +70,19 @@ async function pageOf(reader: TranscriptReader, { first, limit }: PageOptions): 
     }
     messages.push(message);
   }
-  return { head, savedAtMs, gaps, isDamaged: damage.length > 0 || gaps.length > 0, messages, next };
+  return { head, savedAtMs, gaps, ...conditionOf(reader), messages, next };
 }
 
-/** Hands every message of a session to `put`, one at a time. False when nothing was recorded. */
+/** Hands every message of a session to `put`, one at a time. What could be read; `null` when nothing was recorded. */
 export async function forEachMessage(
   deps: Deps,
   id: SessionId,
   put: (message: NumberedMessage) => Promise<void>,
-): Promise<boolean> {
-  const done = await readWith(deps, id, async (reader) => {
+): Promise<Condition | null> {
+  return readWith(deps, id, async (reader) => {
     for await (const message of reader.messages(0)) await put(message);
-    return true;
+    return conditionOf(reader);
   });
-  return done ?? false;
 }
 
 async function readWith<Result>(

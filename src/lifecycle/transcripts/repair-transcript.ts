@@ -9,6 +9,8 @@ export interface RepairOutcome {
   readonly id: SessionId;
   /** Of the transcript itself, or of the copy that is named. */
   readonly name: string;
+  /** Where all that was ever cut off is kept; `null` when nothing was. */
+  readonly salvage: { readonly path: string; readonly bytes: number } | null;
   readonly result: Exclude<RepairResult, { readonly kind: "refused" }>;
 }
 
@@ -26,7 +28,7 @@ export async function repairTranscript(
   for (const one of [ref, ...(await deps.transcripts.copies(ref))]) {
     const result = await deps.transcripts.repair(one);
     if (result.kind === "refused") throw refusalError(id, result.refusal);
-    outcomes.push({ id, name: one.name, result });
+    outcomes.push({ id, name: one.name, result, salvage: await deps.transcripts.salvage(one) });
   }
   return outcomes;
 }

@@ -44,6 +44,7 @@ describe("ao transcript show", () => {
       value: {
         ...{ id: "app-1", messages: 1, digest: session.base()?.digest },
         ...{ savedAt: new Date(T0_MS).toISOString(), gaps: [], next: null },
+        ...{ health: "healthy", missing: 0, salvage: null },
         data: [
           {
             ...{ number: 1, role: "user", text: "hi", turnId: null, source: "hook", tool: "edit" },
@@ -100,15 +101,40 @@ describe("ao transcript verify", () => {
       value: { data: [{ health: "damaged", isSound: false, log: { gaps: [{ first: 1, last: 4 }] } }] },
     });
     const shown = await memoryCli(world, ["transcript", "show", "app-1"]);
-    expect(shown.stderr).toContain("warning: the transcript of app-1 is damaged");
+    expect(shown.stderr).toContain("warning: the transcript of app-1 is damaged, and 4 messages are missing");
+    expect((await json(world, "show", "app-1")).value).toMatchObject({
+      ...{ health: "damaged", missing: 4, gaps: [{ first: 1, last: 4 }], messages: 6, salvage: null },
+    });
+    const exported = await memoryCli(world, ["transcript", "export", "app-1", "--format", "jsonl"]);
+    expect(exported.stdout.trim().split("\n")).toHaveLength(2);
+    expect(exported.stderr).toContain("warning: the transcript of app-1 is damaged");
     const { stdout } = await memoryCli(world, ["transcript", "verify"]);
     expect(stdout).toContain("4 messages cannot be read");
     expect(await json(world, "repair", "app-1")).toMatchObject({
       exitCode: 0,
       value: { data: [{ id: "app-1", outcome: "repaired", lostMessages: 4, salvagedBytes: log.length }] },
     });
+    const salvage = { path: `${ref.folder}/app-1.events.jsonl.damaged`, bytes: log.length + 1 };
+    expect((await json(world, "show", "app-1")).value).toMatchObject({ health: "healthy", salvage });
+    expect((await memoryCli(world, ["transcript", "show", "app-1"])).stderr).toContain(salvage.path);
+    expect((await json(world, "verify")).value).toMatchObject({ data: [{ salvage: salvage.path, lost: 0 }] });
     expect((await json(world, "verify")).exitCode).toBe(0);
     expect((await memoryCli(world, ["transcript", "repair", "app-1"])).stdout).toBe("app-1 is sound\n");
+  });
+
+  test("of a torn end that the checkpoint makes good for loses nothing, and says where the rest is", async () => {
+    const { world, session, ref } = await recorded();
+    session.add(...turns(3));
+    await session.save();
+    const path = `${ref.folder}/app-1.events.jsonl`;
+    const log = world.transcriptFiles.peek(path) ?? new Uint8Array();
+    world.transcriptFiles.poke(path, log.slice(0, -10));
+    const shown = await json(world, "show", "app-1");
+    expect(shown.value).toMatchObject({ messages: 6, health: "damaged", missing: 0 });
+    expect((await memoryCli(world, ["transcript", "verify"])).stdout).toContain("the checkpoint holds it");
+    const { stdout } = await memoryCli(world, ["transcript", "repair", "app-1"]);
+    expect(stdout).toBe(`app-1 repaired, ${log.length - 10} bytes kept in ${path}.damaged, nothing lost\n`);
+    expect((await json(world, "show", "app-1")).value).toMatchObject({ messages: 6, health: "healthy" });
   });
 
   test("without any says so", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
+import { AoError } from "../../../../src/domain/errors.ts";
 import { encode } from "../../../../src/lifecycle/transcript/bytes.ts";
 import type { TranscriptReader } from "../../../../src/ports/transcript-store.ts";
 import { T0_MS } from "../../../support/builders.ts";
@@ -137,6 +138,49 @@ describe("a pruned transcript", () => {
       .trimEnd()
       .split("\n");
     expect(lines.map((line) => JSON.parse(line).event)).toEqual(["pruned", "deleted"]);
+  });
+
+  test.each(["log", "ledger", "checkpoint"] as const)(
+    "stands where it was when its %s cannot be moved",
+    async (file) => {
+      const { files, store } = await saved();
+      const before = [...(await files.list(REF.folder))].sort();
+      const stuck = storeOn({
+        ...files,
+        rename: async (from, to) => {
+          if (from === PATHS[file]) throw new AoError("data_dir_unusable", "not permitted");
+          await files.rename(from, to);
+        },
+      });
+      const failed = await stuck.prune(REF, TRASH).catch((error: unknown) => error);
+      expect(failed).toMatchObject({
+        code: "data_dir_unusable",
+        details: { path: PATHS[file], inTrash: [] },
+      });
+      expect(String(failed)).toContain(
+        `${PATHS[file]} cannot be moved to the trash (not permitted): nothing was pruned`,
+      );
+      expect([...(await files.list(REF.folder))].sort()).toEqual(before);
+      expect(await files.list(TRASH.folder)).toEqual([]);
+      expect(await store.verify(REF)).toMatchObject({ health: "healthy" });
+    },
+  );
+
+  test("is named by what is in the trash when it cannot be put back either", async () => {
+    const { files } = await saved();
+    const stuck = storeOn({
+      ...files,
+      rename: async (from, to) => {
+        const isBack = from.startsWith(TRASH.folder);
+        if (from === PATHS.log || isBack) throw new AoError("data_dir_unusable", "not permitted");
+        await files.rename(from, to);
+      },
+    });
+    const failed = await stuck.prune(REF, TRASH).catch((error: unknown) => error);
+    const inTrash = (await files.list(TRASH.folder)).map((name) => `${TRASH.folder}/${name}`);
+    expect(inTrash).not.toEqual([]);
+    expect(failed).toMatchObject({ details: { inTrash: expect.arrayContaining(inTrash) } });
+    for (const path of inTrash) expect(String(failed)).toContain(path);
   });
 
   test("whose pruning was broken off anywhere is whole, or known to be removed, and is pruned by the next", async () => {
