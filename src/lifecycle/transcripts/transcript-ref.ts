@@ -25,8 +25,8 @@ export function refusalError(id: SessionId, refusal: TranscriptRefusal): AoError
         details,
       });
     case "foreign":
-      return new AoError("transcript_damaged", `${path} is not a transcript of ao`, {
-        hint: `move ${path} away`,
+      return new AoError("transcript_damaged", `${path} is no transcript of ${id}`, {
+        hint: `ao transcript repair ${id} keeps it aside, in the salvage`,
         details,
       });
     case "damaged":
