@@ -11,6 +11,8 @@ const TAIL_BYTES = 256 * 1024;
 /** Without a word of its own in the log no hook comes; a log is written before claude says that it rests, or just after. */
 const NO_HOOK_MS = 500;
 const LOST_HOOK_MS = 5_000;
+/** The record of a prompt on standard input may be older than the word that claude has started: by that at most. */
+const EARLY_MS = 3_000;
 /**
  * An Enter that follows a paste at once is lost while claude draws its first screen: in 7 of 8 tries within 100 ms
  * of the word that it is idle, in none of 6 from 500 ms on (2.1.197, a busy machine).
@@ -141,7 +143,7 @@ function lastWord(records: readonly LogRecord[], startedAtMs: number): LastWord 
 
 function wordOf(record: LogRecord, startedAtMs: number): LastWord | undefined {
   const atMs = timeOf(record);
-  if (atMs === null || atMs < startedAtMs || record["isSidechain"] === true) return undefined;
+  if (atMs === null || atMs < startedAtMs - EARLY_MS || record["isSidechain"] === true) return undefined;
   const { uuid } = record;
   if (isInterrupt(record))
     return { kind: "interrupted", key: typeof uuid === "string" ? uuid : String(atMs), atMs };
