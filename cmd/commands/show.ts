@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { type FactsJson, factSources } from "../../src/domain/fact-sources.ts";
 import { type GoalJson, toGoalJson } from "../../src/domain/goal-json.ts";
-import type { Operation } from "../../src/domain/operation.ts";
+import { launchedAtMs } from "../../src/domain/launched-at.ts";
 import { type OperationJson, toOperationJson } from "../../src/domain/operation-json.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { meaningOf } from "../../src/domain/reason-meaning.ts";
-import type { SessionRecord } from "../../src/domain/session.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
 import { shellQuoted } from "../../src/domain/shell-quoted.ts";
 import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
@@ -67,12 +66,6 @@ function goalFields(goal: GoalJson | null): readonly (readonly [string, string |
     ["objective", objective],
     ["until", until && `${until}${how}`],
   ];
-}
-
-/** When its current launch began, as far as its newest operations tell; else when the session did. */
-function launchedAtMs({ createdAtMs }: SessionRecord, operations: readonly Operation[]): number {
-  const started = operations.find(({ kind }) => kind === "spawn" || kind === "restore");
-  return started?.updatedAtMs ?? createdAtMs;
 }
 
 function activityText({ activity, silentSince }: FactsJson): string | null {
@@ -143,7 +136,7 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
     transcript: await summarizeTranscript(ao.deps, record),
     facts: factSources(record.lifecycle, {
       nowMs: ao.deps.clock.nowMs(),
-      launchedAtMs: launchedAtMs(record, operations),
+      launchedAtMs: launchedAtMs(record),
     }),
   };
   await invocation.print(session, () => linesOf(session, invocation));

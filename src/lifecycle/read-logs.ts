@@ -1,4 +1,5 @@
 import type { SessionId } from "../domain/ids.ts";
+import { launchedAtMs } from "../domain/launched-at.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { LoggedActivity } from "../ports/agent.ts";
 import type { SessionDeps } from "./deps.ts";
@@ -27,14 +28,15 @@ export async function readLogs(
 
 async function readLog(
   { agents, dataDir, clock }: LogDeps,
-  { record: { id, createdAtMs, metadata }, heardAtMs }: LogQuestion,
+  { record, heardAtMs }: LogQuestion,
 ): Promise<readonly (readonly [SessionId, LoggedActivity])[]> {
-  const { agent, agentSessionId, workspacePath, launchedAtMs = createdAtMs } = metadata;
+  const { id, metadata } = record;
+  const { agent, agentSessionId, workspacePath } = metadata;
   if (agentSessionId === null) return [];
   const since = heardAtMs === null ? {} : { sinceMs: heardAtMs };
   const read = agents.get(agent)?.readActivity;
   const logged = await read?.(agentSessionId, { dataDir, workspacePath, ...since });
-  if (logged === undefined || logged.atMs < launchedAtMs) return [];
+  if (logged === undefined || logged.atMs < launchedAtMs(record)) return [];
   const isNews = heardAtMs === null || isBehind(logged, heardAtMs, clock.nowMs());
   return isNews ? [[id, logged]] : [];
 }
