@@ -183,7 +183,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps & { readonly agent
     inbox,
     processes,
     programs: systemPrograms(),
-    files: systemFiles(),
+    files: systemFiles({ dataDir }),
     clock,
     ids,
     self,

@@ -26,6 +26,8 @@ export interface DataLayout {
   readonly unsavedTranscripts: string;
   /** Transcripts that were pruned, until their time of grace is over. */
   readonly prunedTranscripts: string;
+  /** Folders that stay and in which a process that dies may leave the draft of a file. */
+  readonly draftFolders: readonly string[];
 }
 
 /** The layout below `dataDir` (cli.md §2). Pure: nothing is made and nothing is looked up. */
@@ -45,5 +47,6 @@ export function dataLayout(dataDir: string): DataLayout {
     transcriptFolder: (projectId) => `${root}/transcripts/${projectId}`,
     unsavedTranscripts: `${root}/unsaved`,
     prunedTranscripts: `${root}/trash/transcripts`,
+    draftFolders: [`${root}/runtime`, `${root}/agents`, `${root}/unsaved`],
   };
 }

@@ -13,8 +13,14 @@ export interface Files {
   exists(path: string): Promise<boolean>;
   /** The names in a folder, in any order; none when there is no such folder. */
   names(folder: string): Promise<readonly string[]>;
-  /** Removes a folder of `ao`'s own with all it holds, never through a link. Idempotent. */
+  /**
+   * Removes a file or folder of the data directory with all it holds. Idempotent.
+   *
+   * @throws AoError workspace_unsafe_path when it lies elsewhere, is a link, or is reached through one.
+   */
   removeTree(path: string): Promise<void>;
   /** Removes a folder when nothing is in it; whatever else is there stays. Idempotent. */
   removeEmptyFolder(path: string): Promise<void>;
+  /** Removes drafts right in a folder (`isDraftName`) that were last written before then, Unix milliseconds. Idempotent. */
+  removeDrafts(folder: string, beforeMs: number): Promise<void>;
 }

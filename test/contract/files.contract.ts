@@ -88,6 +88,20 @@ export function filesContract(name: string, open: () => FilesUnderTest): void {
       expect(await files.exists(`${root}/folder`)).toBe(false);
     });
 
+    test("drafts older than asked for are removed from a folder, and nothing else is", async () => {
+      const { files, root } = open();
+      const draft = "a.0b1e4a52-7c31-4a4e-9f0e-2d5f6f1f8a10.tmp";
+      const others = ["a", "a.tmp", "a.0b1e4a52.tmp", `${draft}.txt`, `deeper/${draft}`];
+      for (const path of [draft, ...others]) await files.write(`${root}/t/${path}`, path);
+      await files.removeDrafts(`${root}/t`, Date.now() - 3_600_000);
+      expect(await files.read(`${root}/t/${draft}`)).toBe(draft);
+      for (let times = 0; times < 2; times += 1)
+        await files.removeDrafts(`${root}/t`, Date.now() + 3_600_000);
+      expect(await files.exists(`${root}/t/${draft}`)).toBe(false);
+      for (const path of others) expect(await files.read(`${root}/t/${path}`)).toBe(path);
+      await files.removeDrafts(`${root}/missing`, Date.now());
+    });
+
     test("of writes at once to one file one is read, whole", async () => {
       const { files, root } = open();
       const contents = Array.from({ length: 20 }, (_, index) => `${index}`.repeat(10_000));

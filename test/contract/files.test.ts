@@ -4,4 +4,7 @@ import { tempDir } from "../support/temp-dir.ts";
 import { filesContract } from "./files.contract.ts";
 
 filesContract("memory", () => ({ files: memoryFiles(), root: "/nowhere" }));
-filesContract("system", () => ({ files: systemFiles(), root: tempDir() }));
+filesContract("system", () => {
+  const root = tempDir();
+  return { files: systemFiles({ dataDir: root }), root };
+});

@@ -225,6 +225,7 @@ function loggedFiles(files: MemoryFiles, pass: Pass, isElsewhere: (path: string)
   return {
     read: files.read,
     removeEmptyFolder: files.removeEmptyFolder,
+    removeDrafts: files.removeDrafts,
     names: files.names,
     exists: async (path) => isElsewhere(path) || (await files.exists(path)),
     async write(path, content) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { lstat, open, readdir, readFile, rename, rm, rmdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { lstat, open, readdir, readFile, realpath, rename, rm, rmdir } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { draftName, isDraftName } from "../../domain/draft-name.ts";
 import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { Files } from "../../ports/files.ts";
@@ -48,24 +49,38 @@ async function writeDraft(path: string, content: string): Promise<void> {
 async function replace(path: string, content: string): Promise<void> {
   const folder = dirname(path);
   await makeFolder(folder);
-  const draft = `${path}.${randomUUID()}.tmp`;
+  const draft = draftName(path, randomUUID());
   try {
     await writeDraft(draft, content);
     await rename(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(draft, { force: true }).catch(() => undefined);
     throw error;
   }
   await sync(folder);
 }
 
-async function removeTree(path: string): Promise<void> {
-  const root = await lstat(path);
-  if (root.isSymbolicLink()) {
-    throw new AoError("workspace_unsafe_path", `will not remove through a link: ${path}`, {
-      hint: "look where the link leads and remove it yourself",
-    });
-  }
+function unsafe(why: string, path: string): AoError {
+  return new AoError("workspace_unsafe_path", `will not remove ${why}: ${path}`, {
+    hint: "look where it leads and remove it yourself",
+    details: { path },
+  });
+}
+
+/** Where a file stands, and the only folder below which anything is removed. */
+interface Place {
+  readonly dataDir: string;
+  readonly path: string;
+}
+
+async function removeTree({ dataDir, path }: Place): Promise<void> {
+  const below = relative(dataDir, path);
+  const isOutside = below === "" || below.split("/")[0] === ".." || isAbsolute(below);
+  if (isOutside) throw unsafe("outside the data directory", path);
+  const entry = await lstat(path);
+  const folder = await realpath(dirname(path));
+  const isThere = folder === join(await realpath(dataDir), dirname(below));
+  if (entry.isSymbolicLink() || !isThere) throw unsafe("through a link", path);
   await rm(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
 }
 
@@ -77,8 +92,17 @@ async function removeEmptyFolder(path: string): Promise<void> {
   }
 }
 
-/** Files on disk. What was written is durable when `write` resolves. */
-export function systemFiles(): Files {
+/** A draft that is gone before it was looked at is in its place by now. */
+async function removeDrafts(folder: string, beforeMs: number): Promise<void> {
+  for (const name of (await readdir(folder)).filter(isDraftName)) {
+    const path = join(folder, name);
+    const entry = await lstat(path).catch(() => undefined);
+    if (entry?.isFile() && entry.mtimeMs < beforeMs) await rm(path, { force: true });
+  }
+}
+
+/** Files on disk, removed only below `dataDir`, an absolute path. What was written is durable when `write` resolves. */
+export function systemFiles({ dataDir }: { readonly dataDir: string }): Files {
   return {
     async write(path, content) {
       try {
@@ -90,7 +114,9 @@ export function systemFiles(): Files {
     read: (path) => ifThere(`read ${path}`, () => readFile(path, "utf8")),
     exists: async (path) => (await ifThere(`look at ${path}`, () => lstat(path))) !== undefined,
     names: async (folder) => (await ifThere(`read ${folder}`, () => readdir(folder))) ?? [],
-    removeTree: (path) => ifThere(`remove ${path}`, () => removeTree(resolve(path))),
+    removeTree: (path) =>
+      ifThere(`remove ${path}`, () => removeTree({ dataDir: resolve(dataDir), path: resolve(path) })),
     removeEmptyFolder: (path) => ifThere(`remove ${path}`, () => removeEmptyFolder(resolve(path))),
+    removeDrafts: (folder, beforeMs) => ifThere(`tidy ${folder}`, () => removeDrafts(folder, beforeMs)),
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { draftName } from "../../domain/draft-name.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 
 /** How the line begins that tmux writes under the last words of an agent, for whoever is attached. */
@@ -59,11 +60,12 @@ export async function writeConfig(socketPath: string): Promise<string> {
   const path = join(dirname(socketPath), "tmux.conf");
   const present = await readFile(path, "utf8").catch(() => undefined);
   if (present === TMUX_CONFIG) return path;
-  const draft = `${path}.${randomUUID()}`;
+  const draft = draftName(path, randomUUID());
   try {
     await writeFile(draft, TMUX_CONFIG, { mode: 0o600, flag: "wx" });
     await rename(draft, path);
   } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
     throw new AoError("runtime_unavailable", `${path} cannot be written: ${errorMessage(error)}`, {
       cause: error,
     });

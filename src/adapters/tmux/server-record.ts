@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { draftName } from "../../domain/draft-name.ts";
 import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isSameProcess } from "../../domain/same-process.ts";
@@ -30,9 +31,7 @@ export function serverRecord(stateDir: string): ServerRecord {
       if (known !== undefined && isSameProcess(known, server)) return;
       try {
         await mkdir(stateDir, { recursive: true, mode: 0o700 });
-        const draft = `${path}.${randomUUID()}`;
-        await writeDurably(draft, `${JSON.stringify(server)}\n`);
-        await rename(draft, path);
+        await writeDurably(path, `${JSON.stringify(server)}\n`);
       } catch (error) {
         throw new AoError("data_dir_unusable", `${path} cannot be written: ${errorMessage(error)}`, {
           cause: error,
@@ -49,6 +48,17 @@ export function ownerMark(stateDir: string): string {
 
 /** Of a file that was renamed before its content was on the disk a power failure may leave an empty one. */
 async function writeDurably(path: string, text: string): Promise<void> {
+  const draft = draftName(path, randomUUID());
+  try {
+    await writeDraft(draft, text);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function writeDraft(path: string, text: string): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(text);

@@ -13,6 +13,7 @@ import { describeUnreadable } from "../session-refs.ts";
 import type { ReconcileResult, Transition } from "./reconcile-result.ts";
 import { recoverOperations } from "./recover-operations.ts";
 import type { RecoveryError } from "./recovery.ts";
+import { sweepDrafts } from "./sweep-drafts.ts";
 import { type UndoneOrphans, undoOrphans } from "./undo-orphans.ts";
 
 interface Observed {
@@ -24,8 +25,8 @@ interface Observed {
 /**
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, takes up
  * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away
- * what nobody owns, makes worktrees ahead where they are asked for, deletes the files of removed worktrees. What
- * cannot be done is among the errors and stops nothing else. A second tick at once changes nothing.
+ * what nobody owns, makes worktrees ahead where they are asked for, deletes the files of removed worktrees and what
+ * broken-off writes left. What cannot be done is among the errors and stops nothing else. A second tick at once changes nothing.
  *
  * @throws AoError when the store cannot be used.
  */
@@ -54,6 +55,10 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
     await crossing(deps, "reconcile.trash", () => deps.workspace.sweepTrash());
     return { errors: [] };
   });
+  const cleared = await orError("drafts", {}, async () => {
+    await sweepDrafts(deps);
+    return { errors: [] };
+  });
   return {
     observed: seen.observed,
     transitions: seen.transitions,
@@ -65,7 +70,7 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
     setAside: tidied.setAside,
     errors: [
       errors,
-      ...[seen, taken, sent, settled, tidied, undone, tended, swept].map((part) => part.errors),
+      ...[seen, taken, sent, settled, tidied, undone, tended, swept, cleared].map((part) => part.errors),
     ].flat(),
   };
 }

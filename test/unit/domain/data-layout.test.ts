@@ -21,5 +21,10 @@ describe("dataLayout", () => {
     expect(layout.transcripts).toBe(`${root}/transcripts`);
     expect(layout.transcriptFolder("app")).toBe(`${root}/transcripts/app`);
     expect(layout.prunedTranscripts).toBe(`${root}/trash/transcripts`);
+    expect(layout.draftFolders).toEqual([
+      layout.runtimeState,
+      layout.declaredAgents,
+      layout.unsavedTranscripts,
+    ]);
   });
 });

@@ -1,5 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { draftName } from "../../../domain/draft-name.ts";
 import { type AgentDeclaration, ANY_DECLARATION } from "../../../ports/agent-declaration.ts";
 
 /**
@@ -39,9 +41,18 @@ export function keepDeclarations(folder: string, declarations: readonly AgentDec
     const text = `${JSON.stringify(declaration)}\n`;
     if (textAt(path) === text) continue;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const draft = `${path}.${process.pid}`;
+    replace(path, text);
+  }
+}
+
+function replace(path: string, text: string): void {
+  const draft = draftName(path, randomUUID());
+  try {
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -83,6 +83,13 @@ describe("a declared agent", () => {
     keepDeclarations(folder, [{ ...FULL, command: ["mine", "--new"] }]);
     writeFileSync(join(folder, "torn.json"), "{");
     expect(readDeclarations(folder)).toEqual([{ ...FULL, command: ["mine", "--new"] }]);
+  });
+
+  test("leaves no draft when it cannot be kept", () => {
+    const folder = join(tempDir(), "agents");
+    mkdirSync(join(folder, "mine.json"), { recursive: true });
+    expect(() => keepDeclarations(folder, [FULL])).toThrow();
+    expect(readdirSync(folder)).toEqual(["mine.json"]);
   });
 });
 

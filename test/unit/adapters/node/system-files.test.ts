@@ -10,12 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemFiles } from "../../../../src/adapters/node/system-files.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
-const files = systemFiles();
+const files = systemFiles({ dataDir: "/" });
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("systemFiles.write", () => {
@@ -114,6 +114,54 @@ describe("systemFiles.removeTree", () => {
       expect(readlinkSync(join(root, "link"))).toBe(join(root, "target"));
     },
   );
+
+  const LINKED = ["launch", "launch/app-1", "launch/app-1/l-1"];
+
+  /** A data directory with a link in place of `at`, which leads to what is laid out alike at `there`, with work in it. */
+  function besideWork(dataDir: string, there: string, at: string): string {
+    const work = join(there, "launch/app-1/l-1/work");
+    mkdirSync(dirname(work), { recursive: true });
+    writeFileSync(work, "precious");
+    mkdirSync(dirname(join(dataDir, at)), { recursive: true });
+    symlinkSync(join(there, at), join(dataDir, at));
+    return work;
+  }
+
+  test.each(LINKED.flatMap((at) => [[at, "outside"] as const, [at, "in the data directory"] as const]))(
+    "refuses what a link at %s leads to, %s",
+    async (at, where) => {
+      const dataDir = tempDir();
+      const there = where === "outside" ? tempDir() : join(dataDir, "worktrees");
+      const work = besideWork(dataDir, there, at);
+      for (const path of LINKED.slice(LINKED.indexOf(at))) {
+        const removing = systemFiles({ dataDir }).removeTree(join(dataDir, path));
+        await expect(removing).rejects.toMatchObject({ code: "workspace_unsafe_path" });
+      }
+      expect(readFileSync(work, "utf8")).toBe("precious");
+    },
+  );
+
+  test.each(["", "/", "/../beside", "/launch/../../beside"])(
+    "refuses the data directory itself and what is beside it, written as the directory and %j",
+    async (end) => {
+      const root = tempDir();
+      mkdirSync(join(root, "data", "launch"), { recursive: true });
+      mkdirSync(join(root, "beside"));
+      const own = systemFiles({ dataDir: join(root, "data") });
+      await expect(own.removeTree(join(root, "data") + end)).rejects.toMatchObject({
+        code: "workspace_unsafe_path",
+      });
+      expect(readdirSync(root).sort()).toEqual(["beside", "data"]);
+    },
+  );
+
+  test("removes in a data directory that is itself reached through a link", async () => {
+    const root = tempDir();
+    mkdirSync(join(root, "real", "launch", "app-1"), { recursive: true });
+    symlinkSync(join(root, "real"), join(root, "data"));
+    await systemFiles({ dataDir: join(root, "data") }).removeTree(join(root, "data", "launch", "app-1"));
+    expect(readdirSync(join(root, "real", "launch"))).toEqual([]);
+  });
 
   test("removes the links inside and keeps what they point to", async () => {
     const root = tempDir();
