@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import type { ProjectId } from "../../src/domain/ids.ts";
+import { isAoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
 import {
   type CleanedSession,
@@ -78,6 +79,13 @@ function poolsOf(
   return dryRun ? planPools(deps, projectId) : tendPools(deps, { projectId, fills: false });
 }
 
+/** What was freed is told all the same. */
+function untended(error: unknown): TendedPools {
+  if (!isAoError(error)) throw error;
+  const { code, message } = error;
+  return { pool: [], errors: [{ subject: "worktrees made ahead", code, message }] };
+}
+
 const errors = (result: CleanupResult, tended: TendedPools) => [...result.errors, ...tended.errors];
 
 async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<number> {
@@ -91,7 +99,7 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   const isStopped = invocation.isInterrupted;
   const options = { projectId, dryRun, olderThanMs, salvage, deleteMergedBranches, onStep, isStopped };
   const cleaned = await cleanupSessions(ao.deps, options);
-  const tended = await poolsOf(ao, { projectId, dryRun });
+  const tended = await poolsOf(ao, { projectId, dryRun }).catch(untended);
   const result = { ...cleaned, pool: tended.pool };
   await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
@@ -113,7 +121,8 @@ export function cleanupCommand(host: Host): Command {
         "Skipped sessions are no failure; the reason is shown. Branches stay, but with --delete-merged-branches those",
         "that ao made and git proves merged into the default branch. With --salvage the work of a worktree is kept as a",
         "commit first, and is no reason to skip it; ao restore puts it back, and a deleted branch, too.",
-        "The exit code is 1 when a session could not be cleaned, 5 when it could not look; then nothing is removed.",
+        "The exit code is 1 when a session could not be cleaned, 5 when it could not look or git failed now and then;",
+        "then nothing is removed.",
       ].join("\n"),
       examples: [
         ["ao cleanup --dry-run", "what would be freed, and what not and why"],

@@ -1,33 +1,19 @@
 import { assertNever } from "../domain/assert-never.ts";
-import type { JsonValue } from "../domain/canonical-json.ts";
-import {
-  type Candidate,
-  type CleanupRules,
-  type PlanItem,
-  planCleanup,
-  type Remains,
-  type Stays,
-  skip,
-} from "../domain/cleanup-plan.ts";
-import { AoError, isAoError } from "../domain/errors.ts";
+import { type Candidate, type CleanupRules, planCleanup, type Remains } from "../domain/cleanup-plan.ts";
 import type { ProjectId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
-import type { Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SkipReason } from "../domain/workspace-finding.ts";
-import type { SessionStore, UnreadableSession } from "../ports/session-store.ts";
-import { candidateFacts, liveBeside, lookInto, obstacleOf, staysFor } from "./cleanup-facts.ts";
-import { finishCleanup, isCandidate } from "./cleanup-steps.ts";
+import type { UnreadableSession } from "../ports/session-store.ts";
+import { asPlanned, type CarriedOut, carryPlanOut } from "./cleanup-apply.ts";
+import { candidateFacts, liveBeside, lookInto, obstacleOf } from "./cleanup-facts.ts";
+import { lookSurely, requireSomeSight } from "./cleanup-sight.ts";
+import { isCandidate } from "./cleanup-steps.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { foldFacts } from "./fold-facts.ts";
 import { gatherFacts, lookFailures } from "./gather-facts.ts";
 import { requireSight } from "./live-target.ts";
-import { plannedJson } from "./merged-branches.ts";
 import { saveFacts } from "./observe-sessions.ts";
-import { beginOnce } from "./operations/begin-once.ts";
-import { carryOut } from "./operations/carry-out.ts";
-import { operationInProgress } from "./operations/operation-errors.ts";
-import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { describeUnreadable } from "./session-refs.ts";
 
@@ -84,22 +70,18 @@ interface Candidates {
   readonly look: (record: SessionRecord) => Promise<Candidate>;
 }
 
-/** What became of an item of the plan. `trouble`: freed, but not all went well. */
-type Outcome = Pick<CleanedSession, "salvageRef" | "branchDeleted"> & {
-  readonly kind: "cleaned";
-  readonly trouble: string | null;
-};
-
 /**
  * Frees the worktrees of terminated sessions that hold nothing to lose, or nothing that is not kept: judges all of
  * them first, then carries that plan out, each item judged once more. A dry run gives the plan and changes nothing.
- * One session's failure never stops the others.
+ * One session's failure never stops the others. When git stops answering after the first worktree was freed, those
+ * that are left are among the errors.
  *
  * @throws AoError store_corrupt when there is something to judge and the store is damaged anywhere; nothing was
  *   removed. A row that cannot be read is among the errors.
  * @throws AoError runtime_unavailable when any session in question, or who uses the worktrees, could not be
  *   seen; nothing was changed.
- * @throws AoError git_unavailable when git could not be asked.
+ * @throws AoError git_unavailable when git could not be asked, gave two answers to one question, or failed for each
+ *   session; nothing was removed.
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
   if (!options.dryRun) await recoverOperations(deps);
@@ -108,11 +90,14 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
   for (const [at, record] of sessions.entries()) {
     if (options.isStopped?.() === true) break;
     options.onStep?.(`checking ${at + 1}/${sessions.length} ${record.id}`);
-    candidates.push(await look(record));
+    candidates.push(await lookSurely(() => look(record)));
   }
+  requireSomeSight(candidates);
   const plan = planCleanup(candidates, rulesOf(options));
   const { dryRun } = options;
-  const carriedOut = dryRun ? plan.map(asPlanned) : await carryPlanOut(deps, { plan, sessions }, options);
+  const { salvage = false, onStep, isStopped } = options;
+  const applying = { salvage, onStep, isStopped };
+  const carriedOut = dryRun ? plan.map(asPlanned) : await carryPlanOut(deps, { plan, sessions }, applying);
   const { cleaned, skipped, errors } = tally(carriedOut);
   return { cleaned, skipped, errors: [...errors, ...unreadable], dryRun };
 }
@@ -146,73 +131,6 @@ async function findCandidates(deps: SessionDeps, options: CleanupOptions): Promi
 
 function failed(row: UnreadableSession): FailedSession {
   return { id: row.id, projectId: row.projectId, message: describeUnreadable(row) };
-}
-
-type CarriedOut = readonly [PlanItem, Outcome | Stays];
-
-function asPlanned(item: PlanItem): CarriedOut {
-  const { action } = item;
-  if (action.kind !== "free") return [item, action];
-  const branchDeleted = action.merged?.branch ?? null;
-  return [item, { kind: "cleaned", trouble: null, salvageRef: null, branchDeleted }];
-}
-
-async function carryPlanOut(
-  deps: SessionDeps,
-  { plan, sessions }: { readonly plan: readonly PlanItem[]; readonly sessions: readonly SessionRecord[] },
-  options: CleanupOptions,
-): Promise<readonly CarriedOut[]> {
-  const records = new Map(sessions.map((record) => [record.id, record]));
-  const toFree = plan.filter(({ action }) => action.kind === "free");
-  const done: CarriedOut[] = plan.filter(({ action }) => action.kind !== "free").map(asPlanned);
-  for (const [at, item] of toFree.entries()) {
-    if (options.isStopped?.() === true) break;
-    options.onStep?.(`freeing ${at + 1}/${toFree.length} ${item.id}`);
-    const record = records.get(item.id);
-    if (record !== undefined) done.push([item, await free(deps, record, inputOf(item, options))]);
-  }
-  return plan.flatMap((item) => done.filter(([one]) => one === item));
-}
-
-/** What recovery has to know of an item. */
-function inputOf({ action }: PlanItem, { salvage }: CleanupOptions): JsonValue {
-  const input = {
-    ...(salvage === true && { salvage }),
-    ...plannedJson(action.kind === "free" ? action.merged : null),
-  };
-  return Object.keys(input).length === 0 ? null : input;
-}
-
-async function free(deps: SessionDeps, judged: SessionRecord, input: JsonValue): Promise<Outcome | Stays> {
-  try {
-    const intent = intentOf(deps, judged, input);
-    const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged));
-    if (begun.kind !== "begun") return busy(begun.operation);
-    const held = begun.operation;
-    const { stays, ...freed } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
-    return stays ?? { kind: "cleaned", ...freed };
-  } catch (error) {
-    if (isAoError(error, "operation_in_progress")) return skip("operation_in_progress", error.message);
-    return staysFor(error);
-  }
-}
-
-function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, input: JsonValue): PrepareRequest {
-  return {
-    ...{ kind: "cleanup", projectId, sessionId: id, identifyingSessionId: id },
-    ...{ subject: ids.uuid(), input, progress: null },
-  };
-}
-
-/** What was planned holds no more when another command was faster. */
-function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void {
-  const row = store.get(id);
-  if (row !== undefined && isCandidate(row) && row.metadata.launchId === metadata.launchId) return;
-  throw new AoError("operation_in_progress", `session ${id} was freed or restored by another process`);
-}
-
-function busy(operation: Operation): Stays {
-  return skip("operation_in_progress", operationInProgress(operation).message);
 }
 
 function tally(carriedOut: readonly CarriedOut[]): Omit<CleanupResult, "dryRun"> {

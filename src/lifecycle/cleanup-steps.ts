@@ -11,7 +11,8 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { deletePlanned } from "./merged-branches.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
-import { keepAndFree } from "./salvage/keep-and-free.ts";
+import { requireOperation } from "./operations/write-operation.ts";
+import { keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { runtimeTarget } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
 import { isRefusal } from "./workspace-refusal.ts";
@@ -87,7 +88,10 @@ async function leave(
   const { stays } = kept;
   const why = stays?.kind === "skip" ? stays.detail : stays?.message;
   await crossing(deps, "cleanup.complete", () =>
-    operationLedger(deps).complete(held, toJson({ freed: false, why: why ?? null })),
+    operationLedger(deps).complete(
+      held,
+      toJson({ freed: false, why: why ?? null, salvageRef: kept.salvageRef }),
+    ),
   );
   return { ...kept, branchDeleted: null, trouble: null };
 }
@@ -130,7 +134,8 @@ async function freeWorkspace(
   try {
     return { refusal: null, salvageRef: await keepAndFree(deps, { held, record, salvage }) };
   } catch (error) {
-    if (isRefusal(error)) return { refusal: error, salvageRef: null };
+    // What was kept for nothing is on record all the same, and told.
+    if (isRefusal(error)) return { refusal: error, salvageRef: salvageOf(requireOperation(deps, held.id)) };
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import type { RuntimeObservation } from "../../../src/domain/facts.ts";
 import type { SessionId } from "../../../src/domain/ids.ts";
+import type { SessionRecord } from "../../../src/domain/session.ts";
 import { skipReasonFor } from "../../../src/domain/skip-reason.ts";
 import { FINDING_KINDS } from "../../../src/domain/workspace-finding.ts";
 import {
@@ -33,6 +34,15 @@ async function anEndedWorld(count: number): Promise<World> {
   world.clearLog();
   return world;
 }
+
+/** The first look into a worktree fails, and so do those that follow, `times` in all. */
+function failing(world: World, times: number): void {
+  for (let time = 0; time < times; time++) {
+    world.workspace.failNext("survey", new AoError("git_failed", "bad object"));
+  }
+}
+
+const isFreed = ({ metadata }: SessionRecord) => metadata.workspaceFreedAtMs !== null;
 
 const idsOf = (entries: readonly { readonly id: SessionId }[]) => entries.map(({ id }) => id);
 
@@ -254,12 +264,50 @@ describe("a cleanup that cannot see", () => {
 });
 
 describe("one session's failure", () => {
-  test("is listed and does not stop the others", async () => {
+  test("is listed when it fails the same way again, and does not stop the others", async () => {
     const world = await anEndedWorld(3);
-    world.workspace.failNext("survey", new AoError("git_failed", "bad object"));
+    failing(world, 2);
     const result = await cleanup(world);
     expect(result.errors).toEqual([{ id: "app-1", projectId: "app", message: "bad object" }]);
     expect(idsOf(result.cleaned)).toEqual(["app-2", "app-3"]);
+  });
+
+  test("that does not come again means that no answer can be relied on: nothing is removed", async () => {
+    const world = await anEndedWorld(3);
+    failing(world, 1);
+    await expect(cleanup(world)).rejects.toMatchObject({ code: "git_unavailable" });
+    expect(world.deps.store.rows().sessions.filter(isFreed)).toEqual([]);
+  });
+
+  test("in each look is a git that cannot see", async () => {
+    const world = await anEndedWorld(2);
+    failing(world, 4);
+    await expect(cleanup(world)).rejects.toMatchObject({ code: "git_unavailable" });
+  });
+
+  test("of git in the middle is told with what was freed before; in the first it is all there is to tell", async () => {
+    const world = await anEndedWorld(3);
+    const silent = new AoError("git_unavailable", "git said nothing");
+    let calls = 0;
+    const destroyIn = (from: number): World["deps"]["workspace"]["destroy"] => {
+      return async (...args) => {
+        calls += 1;
+        if (calls >= from) throw silent;
+        return world.deps.workspace.destroy(...args);
+      };
+    };
+    const options = { projectId: null, dryRun: false, olderThanMs: null };
+    const from = (first: number) => ({
+      ...world.deps,
+      workspace: { ...world.deps.workspace, destroy: destroyIn(first) },
+    });
+    const result = await cleanupSessions(from(2), options);
+    expect(idsOf(result.cleaned)).toEqual(["app-1"]);
+    expect(result.errors.map(({ id, message }) => [id, message])).toEqual([
+      ["app-2", "git said nothing"],
+      ["app-3", "git said nothing"],
+    ]);
+    expect(calls).toBe(2);
   });
 
   test("in removing the dead runtime does not keep the worktree, and is told", async () => {
