@@ -56,15 +56,17 @@ export interface InvocationRequest {
   readonly command: string;
 }
 
-/** The same, telling what is odd about the configuration when it is first read. */
-function withWarnings(ao: Ao, warn: (text: string) => void): Ao {
-  let isTold = false;
+/** The same, telling what is odd about the configuration when it is first read; what is in `told` was told before. */
+function withWarnings(
+  ao: Ao,
+  { told, warn }: { readonly told: Set<string>; readonly warn: (text: string) => void },
+): Ao {
   return {
     ...ao,
     async config(recordedPath) {
       const config = await ao.config(recordedPath);
-      if (!isTold) for (const warning of config.warnings) warn(warning);
-      isTold = true;
+      for (const warning of config.warnings.filter((one) => !told.has(one))) warn(warning);
+      for (const warning of config.warnings) told.add(warning);
       return config;
     },
   };
@@ -103,6 +105,7 @@ export function beginInvocation(request: InvocationRequest): Invocation {
   const errorPaint = painter({ env: io.env, stream: io.stderr, off });
   const progress = startProgress({ io, quiet: json, verbose: options.verbose === true });
   const opened = new Set<Ao>();
+  const told = new Set<string>();
   let isChanging = false;
   let deed: Deed | undefined;
 
@@ -131,7 +134,7 @@ export function beginInvocation(request: InvocationRequest): Invocation {
       const close = () => {
         if (opened.delete(ao)) ao.close();
       };
-      return withWarnings({ ...ao, close }, warn);
+      return withWarnings({ ...ao, close }, { told, warn });
     },
     async print(value, lines) {
       const text = json ? JSON.stringify(value, null, 2) : (await lines()).join("\n");
