@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
-import type { ProjectId } from "../../src/domain/ids.ts";
 import { isAoError } from "../../src/domain/errors.ts";
+import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import {
   type CleanedSession,
