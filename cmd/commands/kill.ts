@@ -33,6 +33,13 @@ function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath, salvageR
   return `${id} ${ended}, ${workspaceFreed ? `worktree freed${kept}` : `worktree kept at ${where}${why}`}`;
 }
 
+function noteQueued(invocation: Invocation, results: readonly KillResult[]): void {
+  for (const { id, queuedMessages } of results.filter((one) => one.queuedMessages > 0)) {
+    const what = queuedMessages === 1 ? "a message waits" : `${queuedMessages} messages wait`;
+    invocation.note(`${what} in the queue of ${id}, to be delivered after: ao restore ${id}`);
+  }
+}
+
 async function kill(invocation: Invocation, names: readonly string[], flags: KillFlags): Promise<undefined> {
   refuseTogether([flags.keepWorktree, "--keep-worktree"], [flags.salvage, "--salvage"]);
   const request = { requestId: requestIdOf(flags), waitMs: waitMsOf(flags) };
@@ -50,11 +57,13 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
   };
   if (names.length === 1 && ids[0] !== undefined) {
     const result = await killSession(ao.deps, ids[0], options);
+    noteQueued(invocation, [result]);
     await invocation.print(result, () => [lineOf(result)]);
     return undefined;
   }
   const outcome = await forEachOf(ids, (id) => killSession(ao.deps, id, options), invocation.isInterrupted);
   const { results, failures } = outcome;
+  noteQueued(invocation, results);
   // A script that gets an error finds the results in it, and nothing on stdout.
   if (failures.length === 0 || !invocation.json) await invocation.print(results, () => results.map(lineOf));
   if (failures.length > 0) throw worstOf(outcome);

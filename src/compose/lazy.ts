@@ -41,7 +41,8 @@ export function lazyGit(
       inspect: async (ref, seen) => (await worktrees()).inspect(ref, seen),
       survey: async (ref, seen) => (await worktrees()).survey(ref, seen),
       users: async () => (await worktrees()).users(),
-      destroy: async (ref, onBranch, isKept) => (await worktrees()).destroy(ref, onBranch, isKept),
+      destroy: async (ref, onBranch, isKept, fence) =>
+        (await worktrees()).destroy(ref, onBranch, isKept, fence),
       undoCreate: async (ref, created, isKept) => (await worktrees()).undoCreate(ref, created, isKept),
       mergedBranch: async (ref, query) => (await worktrees()).mergedBranch(ref, query),
       deleteMerged: async (ref, query, proven) => (await worktrees()).deleteMerged(ref, query, proven),

@@ -12,7 +12,7 @@ import { deletePlanned } from "./merged-branches.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { requireOperation } from "./operations/write-operation.ts";
-import { keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
+import { hasFreed, keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { runtimeTarget } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
 import { isRefusal } from "./workspace-refusal.ts";
@@ -109,7 +109,9 @@ export async function recoverCleanup(deps: SessionDeps, held: LeasedOperation): 
     await finishCleanup(deps, held, record);
     return;
   }
-  await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, { freed: false }));
+  const freed = hasFreed(held);
+  if (freed && record !== undefined) await removeEndedLaunch(deps, record);
+  await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, { freed }));
 }
 
 /** Best effort, as its agent was seen dead: the worktree does not depend on it. Returns what went wrong. */

@@ -6,7 +6,14 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { lookFailures } from "./gather-facts.ts";
-import { finishKill, type KillOutcome, type KillResult, killOutcomeOf, killResult } from "./kill-steps.ts";
+import {
+  completeKill,
+  finishKill,
+  type KillOutcome,
+  type KillResult,
+  killOutcomeOf,
+  killResult,
+} from "./kill-steps.ts";
 import { refuseRival } from "./launch-owner.ts";
 import { type LifecycleManager, lifecycleManager } from "./lifecycle-manager.ts";
 import { requireSight } from "./live-target.ts";
@@ -99,7 +106,7 @@ async function tryKill(
   const intent = intentOf(deps, found, options);
   const obstacle = obstacleTo(deps, intent);
   if (obstacle !== null) return asAttempt(obstacle);
-  if (isFree(found)) return done(freeAlready(found));
+  if (isFree(found)) return finishFree(deps, { intent, found, requestId: options.requestId ?? null });
   refuseWithoutHandles(found);
   await refuseRival(deps, found);
   const [exit] = await Promise.all([exitOf(deps, found), refuseWithoutGit(deps, found, options)]);
@@ -157,8 +164,24 @@ function asAttempt(obstacle: Busy | Repeat): Attempt<KillOutcome> {
   return obstacle.kind === "busy" ? obstacle : { kind: "done", result: killOutcomeOf(obstacle.operation) };
 }
 
-function done(result: KillResult): Attempt<KillOutcome> {
-  return { kind: "done", result: { result, refusal: null } };
+interface Free {
+  readonly intent: PrepareRequest;
+  readonly found: SessionRecord;
+  readonly requestId: string | null;
+}
+
+/** There is nothing to do. That is on record all the same under a request id: its repeat never ends a later launch. */
+async function finishFree(
+  deps: SessionDeps,
+  { intent, found, requestId }: Free,
+): Promise<Attempt<KillOutcome> | "moved"> {
+  const outcome = { result: freeAlready(deps, found), refusal: null };
+  if (requestId === null) return { kind: "done", result: outcome };
+  const begun = await beginUnmoved(deps, { intent, found }, () => undefined);
+  if (begun === "moved") return begun;
+  if (begun.kind !== "begun") return asAttempt(begun);
+  await completeKill(deps, begun.operation, outcome);
+  return { kind: "done", result: outcome };
 }
 
 function refuseFromInside(id: SessionId, callerSessionId: SessionId | null): void {
@@ -168,9 +191,9 @@ function refuseFromInside(id: SessionId, callerSessionId: SessionId | null): voi
   });
 }
 
-function freeAlready(found: SessionRecord): KillResult {
+function freeAlready(deps: SessionDeps, found: SessionRecord): KillResult {
   const salvageRef = found.metadata.salvageRef ?? null;
-  return killResult(found, { workspaceFreed: true, alreadyTerminated: true, salvageRef });
+  return killResult(deps, found, { workspaceFreed: true, alreadyTerminated: true, salvageRef });
 }
 
 function isFree({ lifecycle, metadata }: SessionRecord): boolean {

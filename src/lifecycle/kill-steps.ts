@@ -32,6 +32,8 @@ export interface KillResult {
   readonly salvageRef: string | null;
   /** Where the worktree still is; `null` when it was freed. */
   readonly workspacePath: string | null;
+  /** How many messages wait in its queue, to be delivered after a restore. */
+  readonly queuedMessages: number;
 }
 
 /** What a kill came to; `refusal` says why a worktree stays that was to be freed. */
@@ -69,7 +71,7 @@ export async function finishKill(
   const { refusal, salvageRef } = freed;
   await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
   const workspaceFreed = !keepWorktree && refusal === null;
-  const result = killResult(record, { workspaceFreed, alreadyTerminated, salvageRef });
+  const result = killResult(deps, record, { workspaceFreed, alreadyTerminated, salvageRef });
   const outcome = {
     result,
     refusal: refusal === null || alreadyTerminated ? null : refusedError(refusal, result),
@@ -93,16 +95,20 @@ const RESULT_SHAPE: Shape = {
 export function killOutcomeOf(operation: Operation<CompletedState>): KillOutcome {
   const value = { what: "state.result", json: operation.state.result };
   const { refusal = null, ...result } = requireShape(operation, value, RESULT_SHAPE);
-  return { result: result as unknown as KillResult, refusal: refusal === null ? null : errorOf(refusal) };
+  return {
+    result: { ...result, queuedMessages: result["queuedMessages"] ?? 0 } as unknown as KillResult,
+    refusal: refusal === null ? null : errorOf(refusal),
+  };
 }
 
 /** What a kill tells of a session; names its worktree only when that stays. */
 export function killResult(
+  { messages }: Pick<SessionDeps, "messages">,
   { id, metadata }: SessionRecord,
   state: Pick<KillResult, "workspaceFreed" | "alreadyTerminated" | "salvageRef">,
 ): KillResult {
   const workspacePath = state.workspaceFreed ? null : metadata.workspacePath;
-  return { id, ...state, workspacePath };
+  return { id, ...state, workspacePath, queuedMessages: messages.queued(id).length };
 }
 
 function orderOf({ input, progress }: LeasedOperation) {
@@ -153,7 +159,8 @@ function whatOf(error: AoError): string {
   return isAoError(error, "teardown_incomplete") ? "its worktree was not freed whole" : "its worktree stays";
 }
 
-async function completeKill(
+/** Ends a kill with what it came to, together with the row when it freed the worktree. */
+export async function completeKill(
   deps: SessionDeps,
   held: LeasedOperation,
   { result, refusal }: KillOutcome,

@@ -1,3 +1,4 @@
+import { jsonMembers } from "../domain/canonical-json.ts";
 import { AoError, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
@@ -29,6 +30,7 @@ import {
 } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
 import { crossing } from "./operations/crossing.ts";
+import { fenceOf } from "./operations/fence-of.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import type { PrepareRequest } from "./operations/prepare-operation.ts";
@@ -155,7 +157,9 @@ function asAttempt(
   if (sessionId === null) throw operationInProgress(obstacle.operation);
   const record = requireSession(deps, sessionId);
   const warnings = warningsIn(state.result);
-  return { kind: "done", result: { record, fresh, salvageRef: null, warnings } };
+  const { fresh: wasFresh = fresh, salvageRef = null } = jsonMembers(state.result) ?? {};
+  const told = { fresh: wasFresh === true, salvageRef: typeof salvageRef === "string" ? salvageRef : null };
+  return { kind: "done", result: { record, ...told, warnings } };
 }
 
 /** What was found out of the session holds no more when another command was faster. */
@@ -176,11 +180,14 @@ async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreRe
   undo.splice(0);
   const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
   undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
-  const record = await completeRestored(deps, held, { progress, started });
-  const salvageRef = keptRef(restore.record, options.salvage);
   const begins = draft.neverBegan === true;
-  const warnings = [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings];
-  return { record, fresh: options.fresh || begins, salvageRef, warnings };
+  const told = {
+    fresh: options.fresh || begins,
+    salvageRef: keptRef(restore.record, options.salvage),
+    warnings: [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings],
+  };
+  const record = await completeRestored(deps, held, { progress, started, told });
+  return { record, ...told };
 }
 
 async function restoreWorkspace(
@@ -211,7 +218,7 @@ async function restoreWorkspace(
     if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored, isKept }));
     return restored;
   });
-  const putBack = () => putKeptBack(deps, planned.ref, kept);
+  const putBack = () => putKeptBack(deps, planned.ref, { ref: kept, fence: fenceOf(deps, held) });
   const warnings = kept === null ? [] : await crossing(deps, "restore.put_back", putBack);
   const progress = { ...planned, created: { ...created, warnings: [...created.warnings, ...warnings] } };
   await crossing(deps, "restore.created", () =>

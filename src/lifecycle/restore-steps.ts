@@ -1,4 +1,4 @@
-import { jsonMembers } from "../domain/canonical-json.ts";
+import { jsonMembers, toJson } from "../domain/canonical-json.ts";
 import { AoError } from "../domain/errors.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
@@ -17,11 +17,22 @@ import { startedBy } from "./spawn-steps.ts";
 import type { UndoStep } from "./undo.ts";
 import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
+interface Restored {
+  readonly progress: RestoredProgress;
+  readonly started: StartedRuntime;
+  /** What its caller is told, and everyone who repeats the request. */
+  readonly told?: {
+    readonly fresh: boolean;
+    readonly salvageRef: string | null;
+    readonly warnings: readonly string[];
+  };
+}
+
 /** The last step of a restore: the row is open again, and its start complete, when the operation is. */
 export async function completeRestored(
   deps: SessionDeps,
   held: LeasedOperation,
-  { progress, started }: { readonly progress: RestoredProgress; readonly started: StartedRuntime },
+  { progress, started, told }: Restored,
 ): Promise<SessionRecord> {
   const { ref, launchId, agentSessionId, created, opening } = progress;
   const patch = {
@@ -31,7 +42,7 @@ export async function completeRestored(
     process: started.process,
   };
   let restored: SessionRecord | undefined;
-  const result = { launchId, warnings: created.warnings };
+  const result = toJson({ launchId, warnings: created.warnings, ...told });
   await crossing(deps, "restore.complete", () =>
     operationLedger(deps).complete(held, result, (store) => {
       const manager = lifecycleManager({ ...deps, store });

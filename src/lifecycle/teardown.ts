@@ -1,5 +1,6 @@
 import { dataLayout } from "../domain/data-layout.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { Fence } from "../ports/fence.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
 import type { IsKept } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
@@ -16,12 +17,12 @@ import { workspaceRef } from "./session-refs.ts";
 export function destroyWorkspace(
   deps: LifecycleDeps & Pick<SessionDeps, "workspace">,
   record: SessionRecord,
-  isKept?: IsKept,
+  { isKept, fence }: { readonly isKept?: IsKept | undefined; readonly fence?: Fence | undefined } = {},
 ): Promise<void> {
   const onBranch = (branch: string) => {
     lifecycleManager(deps).onBranchCheckedOut(record.id, branch);
   };
-  return deps.workspace.destroy(workspaceRef(record), onBranch, isKept);
+  return deps.workspace.destroy(workspaceRef(record), onBranch, isKept, fence);
 }
 
 /** The private files of one launch, and the session's folder around them when it holds no other. */

@@ -4,12 +4,15 @@ import type { SessionId } from "../domain/ids.ts";
 import type { Salvage, SalvageContent, SalvageReason, Unkeepable } from "../domain/salvage.ts";
 import type { TurnCheckpoint } from "../domain/turn.ts";
 import type { Checkpoints } from "./checkpoints.ts";
+import type { Fence } from "./fence.ts";
 import type { WorkspaceRef } from "./workspace.ts";
 
 export interface SalvageRequest {
   readonly workspace: WorkspaceRef;
   readonly reason: SalvageReason;
   readonly atMs: number;
+  /** Asked before each effect; nothing is done after it has thrown. */
+  readonly fence?: Fence;
 }
 
 export type SalvageOutcome =
@@ -30,11 +33,19 @@ export interface SalvageOfWorkspace {
   readonly ref: string;
 }
 
+/** A salvage that is to be put back. */
+export interface PutBackRequest extends SalvageOfWorkspace {
+  /** Asked before each effect; nothing is done after it has thrown. */
+  readonly fence?: Fence;
+}
+
 export interface RewindRequest {
   readonly workspace: WorkspaceRef;
   readonly checkpointRef: string;
   /** Holds what is in the workspace now; `null` when the branch has all of it. */
   readonly salvageRef: string | null;
+  /** Asked before each effect; nothing is done after it has thrown. */
+  readonly fence?: Fence;
 }
 
 /** Two states of files; a commit is one of `ao`'s own, or any other. */
@@ -85,12 +96,13 @@ export interface Snapshots extends Checkpoints {
   /**
    * Puts everything of a salvage back: staged as staged, untracked as untracked. Only what the branch has, or
    * what was put there when the workspace was made, is written over. Anything else that differs is left, and
-   * so is the rest then. Safe to repeat, also after it was broken off.
+   * so is the rest then. Safe to repeat, also after it was broken off. Each file is compared once more as it goes.
    *
-   * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed.
+   * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed, or nothing more from the moment
+   *   on when somebody else changed a file: what they wrote stays.
    * @throws AoError salvage_not_found, busy, workspace_unsafe_path, git_failed, git_unavailable.
    */
-  putBack(request: SalvageOfWorkspace): Promise<PutBackReport>;
+  putBack(request: PutBackRequest): Promise<PutBackReport>;
 
   /**
    * The salvages of a repository, or of one session in it, by session and number.
@@ -143,10 +155,11 @@ export interface Snapshots extends Checkpoints {
 
   /**
    * Makes the files of a workspace those of a checkpoint; ignored ones, HEAD and index stay. Nothing is
-   * written over or removed but what the salvage holds. Safe to repeat, also after it was broken off.
+   * written over or removed but what the salvage holds; each file is compared once more as it goes. Safe to repeat,
+   * also after it was broken off.
    *
    * @throws AoError checkpoint_not_found, salvage_not_found.
-   * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed.
+   * @throws AoError salvage_conflict as `putBack`.
    * @throws AoError busy, workspace_unsafe_path, git_failed, git_unavailable.
    */
   rewind(request: RewindRequest): Promise<PutBackReport>;

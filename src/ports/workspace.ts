@@ -3,6 +3,7 @@ import type { ProjectId, SessionId } from "../domain/ids.ts";
 import type { OperationId } from "../domain/operation.ts";
 import type { HeadPosition } from "../domain/salvage.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
+import type { Fence } from "./fence.ts";
 import type { ProcessUse } from "./process-table.ts";
 import type { ToolCheck } from "./tool-check.ts";
 
@@ -230,13 +231,14 @@ export interface Workspace {
    * is told which branch is checked out in it, before the first step that could not be gone back on: whoever puts that on record has it whatever happens next. It is not called
    * when no branch is checked out, also when one holds that commit, nor when it is gone; what it throws ends
    * the call, with nothing changed. `isKept` is asked when it holds work that a salvage can hold, in the last
-   * moment; what it throws leaves the workspace where it was.
+   * moment; what it throws leaves the workspace where it was, and so does what `fence` throws, which is asked before
+   * each step that changes something.
    *
    * @throws AoError workspace_dirty with `details.findings` when it holds anything that is not kept; untouched
    *   then.
    * @throws AoError as `inspect`.
    */
-  destroy(ref: WorkspaceRef, onBranch?: OnBranch, isKept?: IsKept): Promise<void>;
+  destroy(ref: WorkspaceRef, onBranch?: OnBranch, isKept?: IsKept, fence?: Fence): Promise<void>;
 
   /**
    * Proof that a session's branch is needed no more: made for it, checked out nowhere but in its workspace, no

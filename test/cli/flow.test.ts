@@ -68,6 +68,7 @@ describe("a session from spawn to cleanup", () => {
       alreadyTerminated: false,
       salvageRef: null,
       workspacePath: null,
+      queuedMessages: 0,
     });
     expect(existsSync(spawned.workspacePath)).toBe(false);
     expect((await ao.json(listSchema, ["list"])).meta.hiddenTerminatedCount).toBe(1);

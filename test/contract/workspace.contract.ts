@@ -253,6 +253,17 @@ export function workspaceContract(name: string, open: () => WorkspaceWorld): voi
         expect(await workspace.inspect(spec())).toEqual([]);
       });
 
+      test("changes nothing once the work is another process's", async () => {
+        const { workspace, spec, exists } = open();
+        await make(workspace, spec());
+        const lost = () => {
+          throw new Error("taken over");
+        };
+        await expect(workspace.destroy(spec(), undefined, undefined, lost)).rejects.toThrow("taken over");
+        expect(exists(spec().path)).toBe(true);
+        expect(await workspace.inspect(spec())).toEqual([]);
+      });
+
       test("lets the branch be used anew", async () => {
         const { workspace, spec } = open();
         await make(workspace, spec());

@@ -234,6 +234,7 @@ export const killSchema = z.strictObject({
   alreadyTerminated: z.boolean(),
   salvageRef: maybe,
   workspacePath: maybe,
+  queuedMessages: z.int(),
 });
 
 const named = { id: text, projectId: text };

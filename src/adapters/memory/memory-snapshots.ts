@@ -95,7 +95,7 @@ function salvages(
 ): Pick<Snapshots, "salvage" | "obstacles" | "holds" | "list" | "show" | "drop"> {
   const { kept } = world;
   return {
-    async salvage({ workspace, reason, atMs }) {
+    async salvage({ workspace, reason, atMs, fence }) {
       enter(world, "salvage", workspace.sessionId);
       const state = stateOf(world, workspace);
       if (state === undefined || isUnworked(state)) return { kind: "nothing" };
@@ -104,6 +104,7 @@ function salvages(
       if (newest !== undefined && isSameState(newest.state, state)) {
         return { kind: "kept", ref: newest.salvage.ref, commit: newest.salvage.commit };
       }
+      fence?.();
       const { sessionId } = workspace;
       const number = nextSalvageNumber(own.map(({ salvage }) => salvage.number));
       const ref = salvageRef(sessionId, number);
@@ -141,7 +142,7 @@ function salvages(
 function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
   const { work } = world;
   return {
-    async putBack({ workspace, ref }) {
+    async putBack({ workspace, ref, fence }) {
       enter(world, "putBack", workspace.sessionId);
       const { state } = find(world, ref);
       const there = work.state(standing(world, workspace));
@@ -149,12 +150,13 @@ function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
         ...fileConflicts({ there: there.files, wanted: state.files, safe: COMMITTED }),
         ...indexConflicts(there, state),
       ]);
+      fence?.();
       const loose = [...there.files].filter(([file]) => !COMMITTED.has(file));
       const files = new Map([...loose, ...state.files]);
       work.replace(workspace.path, { files, staged: state.staged });
       return { files: countOther(there.files, files) };
     },
-    async rewind({ workspace, checkpointRef: ref, salvageRef: held }) {
+    async rewind({ workspace, checkpointRef: ref, salvageRef: held, fence }) {
       enter(world, "rewind", workspace.sessionId);
       const taken = world.taken.get(ref);
       if (taken === undefined) throw missing("checkpoint_not_found", ref);
@@ -164,6 +166,7 @@ function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
       const lost = [...seen.keys()].filter((file) => !taken.files.has(file));
       const wanted = new Map([...taken.files, ...lost.map((file) => [file, null] as const)]);
       refuse(workspace.path, fileConflicts({ there: seen, wanted, safe }));
+      fence?.();
       work.replace(workspace.path, { files: new Map([...ignored, ...taken.files]), staged: there.staged });
       return { files: countOther(seen, taken.files) };
     },

@@ -213,9 +213,10 @@ function changes(world: World): Omit<Workspace, Looks> {
       return created(plan);
     },
 
-    async destroy(ref, onBranch, isKept) {
+    async destroy(ref, onBranch, isKept, fence) {
       enter(world, "destroy", ref);
       await refuseUnkept(state, ref, isKept);
+      fence?.();
       const branch = state.places.get(ref.path)?.branch ?? null;
       if (branch !== null) onBranch?.(branch);
       free(state, ref);

@@ -4,6 +4,7 @@ import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isKeepable } from "../../domain/salvage.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { Fence } from "../../ports/fence.ts";
 import type { IsKept, OnBranch, WorkspaceRef } from "../../ports/workspace.ts";
 import { entryAt } from "./entry-at.ts";
 import { inspectHeld } from "./inspect-place.ts";
@@ -29,12 +30,15 @@ const ATTEMPTS = 5;
 export interface FreeOptions {
   readonly onBranch?: OnBranch | undefined;
   readonly isKept?: IsKept | undefined;
+  /** Asked before each step that changes something; nobody when not given. */
+  readonly fence?: Fence | undefined;
   /** Deletes its files, too, instead of leaving them in the trash; no when not given. */
   readonly deletes?: boolean;
 }
 
 interface Freeing extends Context {
   readonly isKept: IsKept | undefined;
+  readonly fence: Fence;
   readonly deletes: boolean;
 }
 
@@ -46,10 +50,10 @@ interface Freeing extends Context {
 export async function freeWorktree(
   context: Context,
   ref: WorkspaceRef,
-  { onBranch = () => undefined, isKept, deletes = false }: FreeOptions = {},
+  { onBranch = () => undefined, isKept, fence = () => {}, deletes = false }: FreeOptions = {},
 ): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    if (await tryToFree({ ...context, isKept, deletes }, ref, onBranch)) return;
+    if (await tryToFree({ ...context, isKept, fence, deletes }, ref, onBranch)) return;
   }
   throw new AoError("teardown_incomplete", `${ref.path} keeps changing while it is freed`, {
     hint: "try again",
@@ -69,6 +73,7 @@ async function tryToFree(context: Freeing, ref: WorkspaceRef, onBranch: OnBranch
   const findings = await inspectWhole(context, place);
   if (!(await mayGo(context, place, findings))) return refuseUnlessVanished(ref, place, findings);
   if (!(await tellBranch(context, recordOf(place), onBranch))) return false;
+  context.fence();
   if (place.kind === "standing") {
     const tree = await moveAside(context, ref, place.owned);
     return tree !== undefined && finish(context, { ref, removal, owned: place.owned, tree });
@@ -178,8 +183,9 @@ async function refusalOf(
 ): Promise<unknown> {
   try {
     const findings = [...(await inspectHeld(context, owned, tree)), ...(await mountedAt(context, tree))];
-    if (findings.length === 0 || (await isKeptWhole(context, findings))) return undefined;
-    return dirty(ref, findings);
+    const mayGo = findings.length === 0 || (await isKeptWhole(context, findings));
+    context.fence();
+    return mayGo ? undefined : dirty(ref, findings);
   } catch (error) {
     return error;
   }

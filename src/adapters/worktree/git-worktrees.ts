@@ -62,7 +62,7 @@ export function gitWorktrees(options: GitWorktreesOptions): Workspace {
     inspect: async (ref, seen) => inspectWhole(context, (await locate(context, ref)).place, seen),
     survey: async (ref, seen) => surveyPlace(context, (await locate(context, ref)).place, seen),
     users: () => usersOfAll(context),
-    destroy: (ref, onBranch, isKept) => freeWorktree(context, ref, { onBranch, isKept }),
+    destroy: (ref, onBranch, isKept, fence) => freeWorktree(context, ref, { onBranch, isKept, fence }),
     undoCreate: (ref, created, isKept) => undoCreate(context, ref, { created, isKept }),
     mergedBranch: (ref, query) => mergedBranch(context, ref, query),
     deleteMerged: (ref, query, proven) => deleteMerged(context, ref, { query, proven }),

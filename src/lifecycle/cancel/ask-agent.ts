@@ -4,10 +4,12 @@ import type { LaunchId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { isSettledTurn, type Turn, type TurnKey } from "../../domain/turn.ts";
+import type { Fence } from "../../ports/fence.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import type { AgentCancel } from "../../ports/turn-cancel.ts";
 import type { SessionDeps } from "../deps.ts";
 import { agentPlace } from "../launch-agent.ts";
+import { messagesLock } from "../messages/messages-lock.ts";
 import { hearSession, observeLive } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
 import { requireSession, runtimeTarget } from "../session-refs.ts";
@@ -21,6 +23,8 @@ export interface Asking {
   readonly cancel: AgentCancel;
   /** Puts on record that the agent is told next. */
   readonly onTelling: () => Promise<void>;
+  /** Asked right before the agent is told. */
+  readonly fence: Fence;
 }
 
 /**
@@ -34,31 +38,84 @@ export async function askAgent(deps: SessionDeps, asking: Asking): Promise<Cance
 
 async function call(
   deps: SessionDeps,
-  { key, cancel, onTelling }: Asking & { readonly cancel: Extract<AgentCancel, { readonly kind: "call" }> },
+  asking: Asking & { readonly cancel: Extract<AgentCancel, { readonly kind: "call" }> },
 ): Promise<CancelAnswer> {
+  const { key, cancel, onTelling } = asking;
   const record = requireSession(deps, key.sessionId);
   const runtime = runtimeTarget(record);
   if (runtime === undefined) return { kind: "disconnected", detail: "no runtime is recorded" };
-  await onTelling();
+  const { turnId } = key;
+  const { bracketedPaste = false } = deps.agents.get(record.metadata.agent)?.capabilities ?? {};
+  const target = { ...runtime, ...agentPlace(deps.dataDir, record), bracketedPaste };
+  return alone(deps, key, async () => {
+    await onTelling();
+    try {
+      return await crossing(deps, "cancel.tell", async () => {
+        return (await whyNotNow(deps, asking, runtime)) ?? cancel.cancelTurn({ ...target, turnId });
+      });
+    } catch (error) {
+      return { kind: "delivery_unconfirmed", detail: errorMessage(error) };
+    }
+  });
+}
+
+/**
+ * Nothing is delivered to the agent meanwhile: what stops one turn must never meet the next one.
+ *
+ * @throws what `work` throws.
+ */
+async function alone(
+  { locks }: Pick<SessionDeps, "locks">,
+  { sessionId }: TurnKey,
+  work: () => Promise<CancelAnswer>,
+): Promise<CancelAnswer> {
+  let isIn = false;
   try {
-    const { turnId } = key;
-    const { bracketedPaste = false } = deps.agents.get(record.metadata.agent)?.capabilities ?? {};
-    const target = { ...runtime, ...agentPlace(deps.dataDir, record), bracketedPaste };
-    return await crossing(deps, "cancel.tell", () => cancel.cancelTurn({ ...target, turnId }));
+    return await locks.withLock(messagesLock(sessionId), enter, { waitMs: EVIDENCE_MS });
   } catch (error) {
-    return { kind: "delivery_unconfirmed", detail: errorMessage(error) };
+    if (isIn || !isAoError(error, "operation_in_progress")) throw error;
+    return { kind: "disconnected", detail: "a message is on its way to the agent" };
+  }
+
+  function enter(): Promise<CancelAnswer> {
+    isIn = true;
+    return work();
   }
 }
 
-async function press(
+/** Who was stopped on the way here finds another turn, another agent, or the work with somebody else. */
+async function whyNotNow(
   deps: SessionDeps,
-  { key, cancel, onTelling }: Asking & { readonly cancel: Extract<AgentCancel, { readonly kind: "keys" }> },
-): Promise<CancelAnswer> {
-  const running = await untilRunning(deps, key);
+  { key, fence }: Pick<Asking, "key" | "fence">,
+  { launchId }: RuntimeTarget,
+): Promise<CancelAnswer | null> {
+  fence();
+  await hearSession(deps, key.sessionId);
+  return whyNotRunning(requireTurn(deps, key), launchId);
+}
+
+type Pressing = Asking & { readonly cancel: Extract<AgentCancel, { readonly kind: "keys" }> };
+
+async function press(deps: SessionDeps, asking: Pressing): Promise<CancelAnswer> {
+  const running = await untilRunning(deps, asking.key);
   if (running.kind !== "running") return running.answer;
+  return alone(deps, asking.key, () => pressAlone(deps, asking, running));
+}
+
+async function pressAlone(
+  deps: SessionDeps,
+  asking: Pressing,
+  running: Extract<Running, { readonly kind: "running" }>,
+): Promise<CancelAnswer> {
+  const { key, cancel, onTelling } = asking;
   await onTelling();
   try {
-    await crossing(deps, "cancel.tell", () => deps.messenger.press(running.target, cancel.keys));
+    const late = await crossing(deps, "cancel.tell", async () => {
+      const why = await whyNotNow(deps, asking, running.target);
+      if (why === null) await deps.messenger.press(running.target, cancel.keys);
+      return why;
+    });
+    if (late !== null) return late;
   } catch (error) {
     return refusedAnswer(deps, key, error);
   }

@@ -1,6 +1,6 @@
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId, TurnId } from "../../domain/ids.ts";
-import type { LeasedOperation, Operation, OperationId } from "../../domain/operation.ts";
+import { isLeased, type LeasedOperation, type Operation, type OperationId } from "../../domain/operation.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { isSettledTurn, type SettledTurn, type Turn, type TurnOutcome } from "../../domain/turn.ts";
 import type { SessionDeps } from "../deps.ts";
@@ -52,7 +52,8 @@ const NOTHING = {
 
 /**
  * Stops the turn of a session's agent, not the session. The intent is on record before the agent is told; what is
- * not settled by the first try is tried again by whoever comes next, within bounds. Waits for no other operation:
+ * not settled by the first try is tried again by whoever comes next, within bounds. Another process that is just at
+ * this very cancellation is waited for, ten seconds at most, and what it came to told. Waits for no other operation:
  * what others left is recovered by those who do.
  *
  * @throws AoError session_not_found
@@ -74,6 +75,7 @@ export async function cancelTurn(
   refuseUnsupported(deps, record);
   const held = await beginOrClaim(deps, turn, options.reason);
   if (held.kind === "held") await carryOutCancel(deps, held.operation);
+  else await untilLetGo(deps, turn, held.operation);
   return resultOf(deps, turn, requireOperation(deps, held.operation.id));
 }
 
@@ -116,6 +118,18 @@ async function beginOrClaim(deps: SessionDeps, turn: Turn, reason: string): Prom
         ? { kind: "held", operation: claimed.operation }
         : { kind: "under_way", operation: claimed.operation };
     }
+  }
+}
+
+/** How long another process that is at it is waited for, in milliseconds: as long as its own try may take. */
+const OTHERS_TRY_MS = 10_000;
+const POLL_MS = 100;
+
+/** Waits until who is at the cancellation has settled it or given it back; what it came to is on record then. */
+async function untilLetGo(deps: SessionDeps, turn: Turn, { id }: Operation): Promise<void> {
+  for (let waitedMs = 0; waitedMs < OTHERS_TRY_MS; waitedMs += POLL_MS) {
+    if (!isLeased(requireOperation(deps, id)) || isSettledTurn(requireTurn(deps, turn))) return;
+    await deps.clock.sleep(POLL_MS);
   }
 }
 

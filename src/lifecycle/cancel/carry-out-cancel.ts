@@ -7,6 +7,7 @@ import type { AgentCancel } from "../../ports/turn-cancel.ts";
 import type { SessionDeps } from "../deps.ts";
 import { hearSession } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { insideTransaction } from "../operations/inside-transaction.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { requireSession } from "../session-refs.ts";
@@ -36,7 +37,8 @@ export async function carryOutCancel(deps: SessionDeps, held: LeasedOperation): 
   if (isSettledTurn(turn)) return end(deps, held, { confirmed: false });
   if (cancel === undefined) return fail(deps, held);
   const before = parseCancelProgress(held);
-  const answer = await askAgent(deps, { key, cancel, onTelling: () => markTold(deps, held) });
+  const onTelling = () => markTold(deps, held);
+  const answer = await askAgent(deps, { key, cancel, onTelling, fence: fenceOf(deps, held) });
   if (isSettledTurn(requireTurn(deps, key))) {
     return end(deps, held, { confirmed: answer.kind === "confirmed" });
   }

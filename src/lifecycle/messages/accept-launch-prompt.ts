@@ -37,6 +37,8 @@ export function acceptLaunchPrompt(
   const text = isMessage ? (opening ?? prompt) : prompt;
   if (text === null) return;
   const nowMs = deps.clock.nowMs();
+  const earlier = deps.messages.queued(record.id).find(({ channel }) => channel === "launch");
+  if (isMessage && earlier?.text === text) return;
   const queued = nextMessage(deps, record, { channel: "launch", requestId: null, text });
   insertMessage(deps, queued);
   if (isMessage) return;

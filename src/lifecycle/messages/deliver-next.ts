@@ -8,8 +8,10 @@ import type { SessionDeps } from "../deps.ts";
 import { agentPlace } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
 import { saveMessage, settleTyping } from "./after-typing.ts";
+import { whyHeldUp } from "./held-up.ts";
 import { markDelivery } from "./mark-delivery.ts";
 import { requireMessage } from "./message-rows.ts";
+import { messagesLock } from "./messages-lock.ts";
 import { hearSession, type LiveSession, observeLive } from "./observe-target.ts";
 import { isReceiptOverdue, RECEIPT_MS, whyNotReady } from "./readiness.ts";
 
@@ -29,7 +31,8 @@ const HELD: NextDelivery = { kind: "held" };
 const POLL_MS = 50;
 
 /**
- * Delivers the message of a session that was queued first, if its agent can take it, and waits for the receipt.
+ * Delivers the message of a session that was queued first, if its agent can take it and no operation has the session
+ * for itself, and waits for the receipt.
  * One process at a time does so for a session; what one that died had begun is settled first and never sent again.
  *
  * @throws AoError session_not_found
@@ -38,7 +41,7 @@ const POLL_MS = 50;
  */
 export async function deliverNext(deps: SessionDeps, id: SessionId): Promise<NextDelivery> {
   try {
-    return await deps.locks.withLock(`messages of ${id}`, () => deliver(deps, id), { waitMs: 0 });
+    return await deps.locks.withLock(messagesLock(id), () => deliver(deps, id), { waitMs: 0 });
   } catch (error) {
     if (isAoError(error, "operation_in_progress")) return HELD;
     throw error;
@@ -50,7 +53,7 @@ async function deliver(deps: SessionDeps, id: SessionId): Promise<NextDelivery> 
   settleLeft(deps, live);
   const message = deps.messages.firstQueued(id);
   if (message === undefined) return { kind: "none" };
-  const why = whyNotReady(live.record, live.capabilities, deps.messages.sent(id));
+  const why = whyHeldUp(deps, id) ?? whyNotReady(live.record, live.capabilities, deps.messages.sent(id));
   if (why !== null) return { kind: "not_ready", why };
   const marked = await crossing(deps, "send.mark", () => markDelivery(deps, live, message.id));
   if (marked.kind === "not_ready") return marked;

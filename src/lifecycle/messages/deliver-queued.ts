@@ -4,6 +4,7 @@ import { isTerminal } from "../../domain/lifecycle.ts";
 import { isDelivering, type MessageState } from "../../domain/message.ts";
 import type { SessionDeps } from "../deps.ts";
 import { deliverNext } from "./deliver-next.ts";
+import { whyHeldUp } from "./held-up.ts";
 import { isReceiptOverdue, whyNotReady } from "./readiness.ts";
 
 /** A message that went out of the queue, and what became of it. */
@@ -74,5 +75,5 @@ function mayTakeOne(deps: SessionDeps, id: SessionId): boolean {
   const left = sent.find(isDelivering);
   if (left !== undefined) return isReceiptOverdue(left, deps.clock.nowMs());
   const capabilities = deps.agents.get(record.metadata.agent)?.capabilities;
-  return whyNotReady(record, capabilities, sent) === null;
+  return whyHeldUp(deps, id) === null && whyNotReady(record, capabilities, sent) === null;
 }

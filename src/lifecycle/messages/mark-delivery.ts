@@ -12,6 +12,7 @@ import { withdrawMessage } from "../goals/goal-rows.ts";
 import { countTurn, mayDeliver } from "../goals/may-deliver.ts";
 import { requireSession, workspaceRef } from "../session-refs.ts";
 import { bookContext, storedPage, turnIdOf, writeChanges } from "../turns/turn-pages.ts";
+import { whyHeldUp } from "./held-up.ts";
 import { requireMessage } from "./message-rows.ts";
 import { type LiveSession, observeLive } from "./observe-target.ts";
 import { whyNotReady } from "./readiness.ts";
@@ -68,7 +69,7 @@ function mark(
   const message = requireMessage(deps, id);
   if (isTerminal(record.lifecycle) || launchId !== seen.metadata.launchId) return MOVED;
   if (message.state.kind !== "queued") return MOVED;
-  const why = whyNotReady(record, capabilities, deps.messages.sent(record.id));
+  const why = whyHeldUp(deps, record.id) ?? whyNotReady(record, capabilities, deps.messages.sent(record.id));
   if (why !== null) return { kind: "not_ready", why };
   if (!mayDeliver(deps, message)) return withdrawn(deps, message);
   const sinceMs = deps.clock.nowMs();

@@ -9,6 +9,7 @@ import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { operationInProgress } from "../operations/operation-errors.ts";
 import { requireSession } from "../session-refs.ts";
+import { refuseWork } from "./require-resting.ts";
 
 /** What an operation on the files of a session is to do. */
 export interface FilesIntent {
@@ -17,9 +18,10 @@ export interface FilesIntent {
 }
 
 /**
- * Begins an operation on the files of a session and carries it out; nobody else's comes between.
+ * Begins an operation on the files of a session and carries it out; nobody else's comes between, and no message is
+ * delivered to its agent meanwhile.
  *
- * @throws AoError operation_in_progress, and what `finish` throws.
+ * @throws AoError operation_in_progress; busy when its agent began to work; and what `finish` throws.
  */
 export async function changeFiles<Result>(
   deps: SessionDeps,
@@ -27,10 +29,11 @@ export async function changeFiles<Result>(
   { intent, finish }: { readonly intent: FilesIntent; finish(held: LeasedOperation): Promise<Result> },
 ): Promise<Result> {
   const { id, projectId } = record;
-  const begun = await beginOnce(deps, {
+  const request = {
     ...{ projectId, sessionId: id, identifyingSessionId: id, subject: deps.ids.uuid(), progress: null },
     ...intent,
-  });
+  };
+  const begun = await beginOnce(deps, request, () => refuseWork(deps, id));
   if (begun.kind !== "begun") throw operationInProgress(begun.operation);
   return carryOut(deps, begun.operation, () => finish(begun.operation));
 }

@@ -5,7 +5,9 @@ import type { SalvageReason } from "../../domain/salvage.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { IsKept, WorkspaceRef } from "../../ports/workspace.ts";
 import type { OnStep, SessionDeps } from "../deps.ts";
+import { lifecycleManager } from "../lifecycle-manager.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { requireOperation } from "../operations/write-operation.ts";
 import { workspaceRef } from "../session-refs.ts";
@@ -20,7 +22,8 @@ export interface Freeing {
 }
 
 /**
- * Frees the worktree of a session. With `salvage` its work is kept first, and on record before anything is removed.
+ * Frees the worktree of a session. With `salvage` its work is kept first, and on record before anything is removed;
+ * the session's row says that it is gone, and where its work is, as soon as it is.
  * May be repeated.
  *
  * @returns the salvage; `null` when there was nothing to keep.
@@ -29,9 +32,25 @@ export interface Freeing {
 export async function keepAndFree(deps: SessionDeps, freeing: Freeing): Promise<string | null> {
   const { held, record } = freeing;
   const ref = freeing.salvage ? await keep(deps, freeing) : null;
-  const isKept = heldBy(deps, workspaceRef(record), ref);
-  await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, isKept));
+  const last = { isKept: heldBy(deps, workspaceRef(record), ref), fence: fenceOf(deps, held) };
+  await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, last));
+  await crossing(deps, `${held.kind}.freed`, () => recordFreed(deps, held, ref));
   return ref;
+}
+
+/** At once: whatever goes wrong from here on, the row says where the work is that was in the worktree. */
+function recordFreed(deps: SessionDeps, held: LeasedOperation, salvageRef: string | null): void {
+  const { sessionId } = held;
+  if (sessionId === null) return;
+  const progress = { ...jsonMembers(requireOperation(deps, held.id).progress), freed: true };
+  operationLedger(deps).checkpoint(held, progress, (store) => {
+    lifecycleManager({ ...deps, store }).onWorkspaceFreed(sessionId, salvageRef);
+  });
+}
+
+/** Whether an operation has freed its worktree. */
+export function hasFreed({ progress }: Pick<LeasedOperation, "progress">): boolean {
+  return jsonMembers(progress)?.["freed"] === true;
 }
 
 /** The salvage that an operation has made so far. */
@@ -58,7 +77,7 @@ async function keep(deps: SessionDeps, { held, record, onStep }: Freeing): Promi
   const reason: SalvageReason = held.kind === "cleanup" ? "cleanup" : "kill";
   const atMs = deps.clock.nowMs();
   const outcome = await crossing(deps, `${held.kind}.salvage`, () =>
-    deps.snapshots.salvage({ workspace, reason, atMs }),
+    deps.snapshots.salvage({ workspace, reason, atMs, fence: fenceOf(deps, held) }),
   );
   const salvageRef = outcome.kind === "kept" ? outcome.ref : null;
   const progress = { ...jsonMembers(requireOperation(deps, held.id).progress), salvageRef };

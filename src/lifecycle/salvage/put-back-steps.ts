@@ -3,6 +3,7 @@ import type { SessionId } from "../../domain/ids.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { workspaceRef } from "../session-refs.ts";
 import { sessionOfFiles } from "./change-files.ts";
@@ -18,7 +19,7 @@ export interface PutBackResult {
 export async function finishPutBack(deps: SessionDeps, held: LeasedOperation): Promise<PutBackResult> {
   const record = sessionOfFiles(deps, held);
   const ref = String(jsonMembers(held.input)?.["ref"]);
-  const request = { workspace: workspaceRef(record), ref };
+  const request = { workspace: workspaceRef(record), ref, fence: fenceOf(deps, held) };
   const { files } = await crossing(deps, "put_back.files", () => deps.snapshots.putBack(request));
   const result = { id: record.id, ref, files };
   await crossing(deps, "put_back.complete", () => operationLedger(deps).complete(held, result));

@@ -1,5 +1,6 @@
 import { AoError, isAoError } from "../../domain/errors.ts";
 import type { SessionRecord } from "../../domain/session.ts";
+import type { Fence } from "../../ports/fence.ts";
 import type { WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import { workspaceRef } from "../session-refs.ts";
@@ -32,11 +33,11 @@ export async function keptHeadOf(
 export async function putKeptBack(
   { snapshots }: Pick<SessionDeps, "snapshots">,
   workspace: WorkspaceRef,
-  ref: string | null,
+  { ref, fence }: { readonly ref: string | null; readonly fence: Fence },
 ): Promise<readonly string[]> {
   if (ref === null) return [];
   try {
-    await snapshots.putBack({ workspace, ref });
+    await snapshots.putBack({ workspace, ref, fence });
     return [];
   } catch (error) {
     if (isAoError(error, "salvage_not_found")) {

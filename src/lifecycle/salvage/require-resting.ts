@@ -2,6 +2,7 @@ import { isRecentlyActive } from "../../domain/activity.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
+import { isDelivering } from "../../domain/message.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionDeps } from "../deps.ts";
 import { hearSession } from "../messages/observe-target.ts";
@@ -22,10 +23,17 @@ export async function requireResting(deps: SessionDeps, id: SessionId): Promise<
       hint: `ao restore ${id}`,
     });
   }
-  const turn = deps.turns.live(id);
-  if (turn !== undefined) throw busy(id, `works on turn ${turn.turnId}`);
+  refuseWork(deps, id);
   if (isAtWork(deps, record)) throw busy(id, "is at work");
   return record;
+}
+
+/** @throws AoError busy when its agent has a turn that goes on, or a message is on its way to it. */
+export function refuseWork(deps: Pick<SessionDeps, "store" | "turns" | "messages">, id: SessionId): void {
+  const turn = deps.turns.live(id);
+  if (turn !== undefined) throw busy(id, `works on turn ${turn.turnId}`);
+  const isOver = isTerminal(requireSession(deps, id).lifecycle);
+  if (!isOver && deps.messages.sent(id).some(isDelivering)) throw busy(id, "is being sent a message");
 }
 
 /** An agent that tells of no turns is at work while it was heard from just now. */

@@ -5,6 +5,7 @@ import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { OnStep, SessionDeps } from "../deps.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { requireOperation } from "../operations/write-operation.ts";
 import { workspaceRef } from "../session-refs.ts";
@@ -31,7 +32,8 @@ export async function finishRewind(
   onStep?.("keeping work");
   const salvageRef = await keepOnce(deps, held, record);
   onStep?.("putting files back");
-  await crossing(deps, "rewind.files", () => deps.snapshots.rewind({ workspace, checkpointRef, salvageRef }));
+  const request = { workspace, checkpointRef, salvageRef, fence: fenceOf(deps, held) };
+  await crossing(deps, "rewind.files", () => deps.snapshots.rewind(request));
   const result = { id: record.id, turnId, salvageRef };
   await crossing(deps, "rewind.complete", () => operationLedger(deps).complete(held, result));
   return result;
@@ -45,7 +47,8 @@ async function keepOnce(
 ): Promise<string | null> {
   const { progress } = requireOperation(deps, held.id);
   if (progress !== null) return salvageOf({ progress });
-  const request = { workspace: workspaceRef(record), reason: "rewind", atMs: deps.clock.nowMs() } as const;
+  const asked = { workspace: workspaceRef(record), reason: "rewind", atMs: deps.clock.nowMs() } as const;
+  const request = { ...asked, fence: fenceOf(deps, held) };
   const outcome = await crossing(deps, "rewind.salvage", () => deps.snapshots.salvage(request));
   const salvageRef = outcome.kind === "kept" ? outcome.ref : null;
   await crossing(deps, "rewind.salvaged", () => operationLedger(deps).checkpoint(held, { salvageRef }));

@@ -1,22 +1,13 @@
 import { isAoError } from "../../domain/errors.ts";
 import type { LaunchId, SessionId } from "../../domain/ids.ts";
-import { isTerminal, type SessionReason } from "../../domain/lifecycle.ts";
-import { cancelMessage } from "../../domain/message-transitions.ts";
+import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import { type BookChange, type BookPage, enterMessage } from "../../domain/turn-book.ts";
+import type { BookChange, BookPage } from "../../domain/turn-book.ts";
 import { endTurns } from "../../domain/turn-evidence.ts";
 import type { SessionDeps } from "../deps.ts";
 import { bookContext, storedPage, type TurnDeps, writeChanges } from "./turn-pages.ts";
 
 export type SettleDeps = TurnDeps & Pick<SessionDeps, "store" | "clock">;
-
-/** A session whose agent is gone against its will comes back with what waits for it; after these it does not. */
-const OVER_FOR_GOOD: readonly (SessionReason | null)[] = [
-  "manually_killed",
-  "pr_merged",
-  "auto_cleanup",
-  "error_in_process",
-];
 
 /** What was changed of the turns and messages of a session whose agent is gone. */
 export interface EndedTurns {
@@ -27,19 +18,17 @@ export interface EndedTurns {
 /**
  * Settles, as interrupted, the turns of agents that are proven gone: of sessions that are over, and of launches
  * that another one followed. A turn that is being cancelled is left to that, so operations are recovered first.
- * What was on its way to them is unconfirmed; what waited for a session that was ended on purpose is cancelled.
+ * What was on its way to them is unconfirmed; what waits for a session that is over waits for its restore.
  * Idempotent; one whose rows cannot be read stops no other.
  *
  * @param records rows as they stand; only what they say of the end of an agent is gone by.
  */
 export function settleEnded(deps: SettleDeps, records: readonly SessionRecord[]): readonly EndedTurns[] {
   const launches = new Map(deps.turns.allLive().turns.map((turn) => [turn.sessionId, turn.launchId]));
-  const waiting = new Set(deps.messages.sessionsWaiting());
   return records
     .filter(({ id, lifecycle, metadata }) => {
       const launchId = launches.get(id);
-      if (!isTerminal(lifecycle)) return launchId !== undefined && launchId !== metadata.launchId;
-      return launchId !== undefined || waiting.has(id);
+      return launchId !== undefined && (isTerminal(lifecycle) || launchId !== metadata.launchId);
     })
     .flatMap(({ id }) => settleOne(deps, id) ?? []);
 }
@@ -76,17 +65,8 @@ export function afterEnd(
     nowMs,
   }: { readonly record: SessionRecord; readonly page: BookPage; readonly nowMs: number },
 ): BookPage {
-  const { lifecycle, metadata, id } = record;
+  const { lifecycle, metadata } = record;
   const isOver = isTerminal(lifecycle);
   const isGone = (launchId: LaunchId) => isOver || launchId !== metadata.launchId;
-  const settled = endTurns(page, bookContext(deps, record, undefined), { nowMs, isGone });
-  if (!isOver || !OVER_FOR_GOOD.includes(lifecycle.session.reason)) return settled;
-  // Of a goal's messages the goal decides: after a restore it goes on.
-  return deps.messages
-    .queued(id)
-    .filter(({ goal }) => goal === null)
-    .reduce(
-      (sofar, one) => enterMessage(sofar, one, cancelMessage(one, "the session ended", nowMs)),
-      settled,
-    );
+  return endTurns(page, bookContext(deps, record, undefined), { nowMs, isGone });
 }

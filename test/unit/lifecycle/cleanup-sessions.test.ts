@@ -71,8 +71,8 @@ describe("a cleanup", () => {
       "runtime.look app-1",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "files.removeTree /data/launch/app-1/launch-1",
       "store.save app-1 terminated/manually_killed missing freed",
+      "files.removeTree /data/launch/app-1/launch-1",
     ]);
   });
 

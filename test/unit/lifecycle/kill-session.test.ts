@@ -31,14 +31,15 @@ describe("a kill", () => {
       alreadyTerminated: false,
       salvageRef: null,
       workspacePath: null,
+      queuedMessages: 0,
     });
     expect(world.log).toEqual([
       "runtime.look app-1",
       "store.save app-1 terminated/manually_killed exited",
       "runtime.destroy app-1",
       "workspace.destroy app-1",
-      "files.removeTree /data/launch/app-1/launch-1",
       "store.save app-1 terminated/manually_killed exited freed",
+      "files.removeTree /data/launch/app-1/launch-1",
     ]);
     expect(deriveStatus(world.row(ID).lifecycle)).toBe("killed");
     expect(world.row(ID).metadata.killNote).toBe("done");
@@ -171,6 +172,7 @@ describe("a kill that is refused the worktree", () => {
       alreadyTerminated: true,
       workspaceFreed: true,
       workspacePath: null,
+      queuedMessages: 0,
     });
   });
 
@@ -285,6 +287,7 @@ describe("a second kill", () => {
       alreadyTerminated: true,
       salvageRef: null,
       workspacePath: null,
+      queuedMessages: 0,
     });
     expect(world.log).toEqual([]);
   });

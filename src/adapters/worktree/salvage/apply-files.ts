@@ -1,35 +1,35 @@
 import { constants, createWriteStream, lstatSync } from "node:fs";
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  symlink,
-  unlink,
-} from "node:fs/promises";
+import { chmod, copyFile, readdir, readFile, rm, rmdir, symlink } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { AoError } from "../../../domain/errors.ts";
+import { isAoError } from "../../../domain/errors.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import { hasCode } from "../system-error.ts";
-import { type BytePath, below, parentOf, parentsOf, placeOf, textOf } from "./byte-path.ts";
+import { type BytePath, below, parentOf, placeOf } from "./byte-path.ts";
 import type { FilesPlan } from "./plan-files.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { type ReadObject, readObjects } from "./read-objects.ts";
-import { realFolders } from "./real-folders.ts";
 import type { TreeEntry } from "./scan-files.ts";
+import {
+  type Aside,
+  clearScratch,
+  closeScratch,
+  inTheWay,
+  leftAside,
+  makeFolder,
+  moveIfFree,
+  openScratch,
+  recheckHeld,
+  removeEmptyParents,
+  setAside,
+} from "./set-aside.ts";
 
-export interface Applying {
+export interface Applying extends Aside {
   readonly plumbing: Plumbing;
-  readonly root: string;
   readonly plan: FilesPlan;
+  /** What was there when the plan was made. */
+  readonly current: ReadonlyMap<BytePath, TreeEntry>;
   /** As `chmod` takes them. */
   permissionsOf(path: BytePath, entry: TreeEntry): number;
-  /** A folder at the top of the working tree for files that are not whole yet; nobody else's name. It is not there. */
-  readonly scratch: string;
   /** Crossed before and after each file that changes, as `<boundary>:before` and `:after`. */
   readonly boundary: FaultPoint;
   readonly step: string;
@@ -37,39 +37,47 @@ export interface Applying {
 
 /**
  * Carries a plan out. Each file is whole when it takes its place, and what is broken off leaves a plan that
- * does the rest. Nothing is written through a link, nor outside of the working tree.
+ * does the rest. Nothing is written through a link, nor outside of the working tree. What goes is moved aside first
+ * and compared there once more, and what comes takes its place only when nothing is in it.
  *
  * @returns how many files were written or removed.
+ * @throws AoError salvage_conflict when a file is not any more what it was: it stays, and so does the rest.
  */
 export async function applyFiles(applying: Applying): Promise<number> {
-  const { root, plan } = applying;
-  for (const path of plan.removed) await crossing(applying, () => removeFile(root, path));
-  if (plan.put.size > 0) await putFiles(applying);
+  const { root, plan, scratch } = applying;
+  if (plan.removed.length + plan.put.size === 0) return 0;
+  await openScratch(applying);
+  try {
+    for (const path of plan.removed) await crossing(applying, () => removeFile(applying, path));
+    if (plan.put.size > 0) await putFiles(applying);
+    await recheckHeld(applying);
+  } catch (error) {
+    if (isAoError(error, "salvage_conflict")) {
+      const stays = await closeScratch(root, scratch);
+      if (stays.length > 0) throw leftAside(scratch, stays);
+    }
+    throw error;
+  }
+  await clearScratch(root, scratch);
   return plan.removed.length + plan.put.size;
-}
-
-/** What a put-back that was broken off has left. */
-export async function removeScratch(root: string, scratch: string): Promise<void> {
-  await rm(placeOf(root, scratch), { recursive: true, force: true });
 }
 
 async function crossing(applying: Applying, work: () => Promise<void>): Promise<void> {
   await applying.boundary(`${applying.step}:before`);
+  applying.fence();
   await work();
   await applying.boundary(`${applying.step}:after`);
 }
 
-async function removeFile(root: string, path: BytePath): Promise<void> {
-  if (!realFolders(root).has(parentOf(path))) return;
-  await unlink(placeOf(root, path)).catch(passOver("ENOENT"));
-  for (const folder of [...parentsOf(path)].reverse()) {
-    await rmdir(placeOf(root, folder)).catch(passOver("ENOENT", "ENOTEMPTY", "EEXIST"));
-  }
+async function removeFile(applying: Applying, path: BytePath): Promise<void> {
+  const expected = applying.current.get(path);
+  if (expected === undefined) return;
+  await setAside(applying, path, expected);
+  await removeEmptyParents(applying.root, path);
 }
 
 async function putFiles(applying: Applying): Promise<void> {
-  const { plumbing, root, plan, scratch } = applying;
-  await mkdir(placeOf(root, scratch), { mode: 0o700 });
+  const { plumbing, root, plan } = applying;
   const byOid = new Map<string, BytePath[]>();
   for (const [path, { mode, oid }] of plan.put) {
     if (mode === GITLINK) await crossing(applying, () => makeFolder(root, path));
@@ -78,7 +86,6 @@ async function putFiles(applying: Applying): Promise<void> {
   await readObjects(plumbing, [...byOid.keys()], (object) =>
     putObject(applying, object, byOid.get(object.oid)),
   );
-  await removeScratch(root, scratch);
 }
 
 const GITLINK = "160000";
@@ -107,7 +114,7 @@ interface Putting {
 }
 
 async function putOne(applying: Applying, { path, entry, content }: Putting): Promise<void> {
-  const { root, scratch } = applying;
+  const { root, scratch, current } = applying;
   const draft = placeOf(root, below(scratch, "draft"));
   await rm(draft, { force: true });
   if (entry.mode === LINK) await symlink(await readFile(content), draft);
@@ -116,15 +123,9 @@ async function putOne(applying: Applying, { path, entry, content }: Putting): Pr
     await chmod(draft, applying.permissionsOf(path, entry));
   }
   await makeFolder(root, parentOf(path));
-  await rename(draft, await clearedPlace(root, path));
-}
-
-/** Makes a folder and those above it. @throws AoError salvage_conflict when a link or a file is in the way. */
-export async function makeFolder(root: string, path: BytePath): Promise<void> {
-  for (const folder of path === "" ? [] : [...parentsOf(path), path]) {
-    await mkdir(placeOf(root, folder)).catch(passOver("EEXIST"));
-  }
-  if (!realFolders(root).has(path)) throw inTheWay(path);
+  const expected = current.get(path);
+  if (expected !== undefined && expected.mode !== GITLINK) await setAside(applying, path, expected);
+  if (!(await moveIfFree(draft, await clearedPlace(root, path)))) throw inTheWay(path);
 }
 
 /** Empty folders may be where the file has to be. */
@@ -143,17 +144,4 @@ async function removeEmpty(root: string, path: BytePath): Promise<void> {
   await rmdir(place).catch((error: unknown) => {
     throw hasCode(error, "ENOTEMPTY") ? inTheWay(path) : error;
   });
-}
-
-function inTheWay(path: BytePath): AoError {
-  const conflicts = [{ path: textOf(path), why: "something came there meanwhile" }];
-  return new AoError("salvage_conflict", `${textOf(path)} was not put back: something came there meanwhile`, {
-    details: { conflicts },
-  });
-}
-
-function passOver(...codes: readonly string[]): (error: unknown) => void {
-  return (error) => {
-    if (!codes.some((code) => hasCode(error, code))) throw error;
-  };
 }

@@ -40,8 +40,8 @@ type Checkpointing = "take" | "checkpoints" | "rewind" | "dropCheckpoints";
 
 function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "adopt" | "changes"> {
   return {
-    async salvage({ workspace, reason, atMs }) {
-      const work = await workAt(context, workspace);
+    async salvage({ workspace, reason, atMs, fence }) {
+      const work = await workAt({ ...context, fence }, workspace);
       if (work === undefined) return { kind: "nothing" };
       const { keeping, chosen } = work;
       return keepWork(keeping, { sessionId: workspace.sessionId, chosen, reason, atMs });
@@ -59,8 +59,8 @@ function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "ad
       return work.isRecord ? hasRecord(work.keeping, kept) : hasState(work.keeping, work.chosen, kept);
     },
 
-    async putBack({ workspace, ref }) {
-      const keeping = await standingWork(context, workspace);
+    async putBack({ workspace, ref, fence }) {
+      const keeping = await standingWork({ ...context, fence }, workspace);
       const { commit } = await findSalvage(keeping.plumbing, ref);
       return putBack(keeping, commit);
     },
@@ -95,8 +95,8 @@ function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
       return (await findCheckpoints(plumbing, checkpointsOf(sessionId))).map(plainCheckpoint);
     },
 
-    async rewind({ workspace, checkpointRef: ref, salvageRef: held }) {
-      const keeping = await standingWork(context, workspace);
+    async rewind({ workspace, checkpointRef: ref, salvageRef: held, fence }) {
+      const keeping = await standingWork({ ...context, fence }, workspace);
       const checkpoint = await findCheckpoint(keeping.plumbing, ref);
       if (checkpoint === undefined) throw noCheckpoint(ref);
       const salvage = held === null ? null : (await findSalvage(keeping.plumbing, held)).commit;

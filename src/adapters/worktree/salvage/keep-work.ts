@@ -7,6 +7,7 @@ import {
   type Unkeepable,
 } from "../../../domain/salvage.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
+import type { Fence } from "../../../ports/fence.ts";
 import type { SalvageOutcome } from "../../../ports/snapshots.ts";
 import type { Git } from "../run-git.ts";
 import { makeCommit, makeRef, removeRef } from "./ao-commit.ts";
@@ -30,6 +31,8 @@ import { verifyCommit } from "./verify-objects.ts";
 export interface Keeping extends Looking {
   readonly git: Git;
   readonly boundary: FaultPoint;
+  /** Asked before each effect. */
+  readonly fence: Fence;
 }
 
 /** One whose state can be looked at, in whatever way it has one. */
@@ -67,6 +70,7 @@ type Kept = Extract<SalvageOutcome, { readonly kind: "kept" }>;
 
 async function commitWork(keeping: Keeping, request: KeepRequest, stored: StoredState): Promise<Kept> {
   await keeping.boundary("salvage.commit:before");
+  keeping.fence();
   const { atMs, reason, sessionId } = request;
   const message = salvageMessage(sessionId, { atMs, reason, head: stored.state.git.head });
   const { parents, trees } = stored;
@@ -183,11 +187,12 @@ async function newestIfSame(
 
 /** Another process may take a number at the same time; then the next one is tried. */
 async function makeNextRef(
-  { plumbing, boundary }: Keeping,
+  { plumbing, boundary, fence }: Keeping,
   sessionId: SessionId,
   commit: string,
 ): Promise<string> {
   await boundary("salvage.ref:before");
+  fence();
   let number = nextSalvageNumber((await salvagesOf(plumbing, sessionId)).map((one) => one.number));
   while (!(await makeRef(plumbing, salvageRef(sessionId, number), commit))) number += 1;
   await boundary("salvage.ref:after");

@@ -1,18 +1,19 @@
 import { AoError } from "../../../domain/errors.ts";
 import type { Conflict, PutBackReport } from "../../../ports/snapshots.ts";
-import { applyFiles, makeFolder, removeScratch } from "./apply-files.ts";
+import { type Applying, applyFiles } from "./apply-files.ts";
 import { type BaseFiles, baseFiles } from "./base-files.ts";
 import type { BytePath } from "./byte-path.ts";
 import { treeOf } from "./is-work.ts";
 import type { Keeping } from "./keep-work.ts";
 import { type Observed, observe, type WorktreeState } from "./observe.ts";
-import { type FilesPlan, planFiles } from "./plan-files.ts";
+import { planFiles } from "./plan-files.ts";
 import { gitStateConflicts, putGitState } from "./put-git-state.ts";
 import { headConflicts, isSamePosition, putHead } from "./put-head.ts";
 import { putIndex, refreshIndex } from "./put-index.ts";
 import { filePermissions, putPermissions } from "./put-permissions.ts";
 import { refuseConflicts } from "./refuse-conflicts.ts";
 import { readSavedState, type SavedState } from "./saved-state.ts";
+import { clearScratch, makeFolder } from "./set-aside.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { writeIndexTree } from "./trees.ts";
 
@@ -21,10 +22,11 @@ export function putBack(keeping: Keeping, commit: string): Promise<PutBackReport
   const { plumbing, root } = keeping;
   const scratch = `.ao-put-back-${commit}`;
   return withTempFolder(plumbing.gitDir, async (folder) => {
-    await removeScratch(root, scratch);
+    keeping.fence();
+    await clearScratch(root, scratch);
     const saved = await readSavedState(plumbing, commit);
     const { state, plan } = await judge(keeping, saved, folder);
-    const files = await putAllFiles(keeping, saved, { plan, scratch });
+    const files = await putAllFiles(keeping, saved, { plan, scratch, current: state.files });
     await crossing(keeping, "put_back.git_state", () =>
       putGitState(plumbing, state.git, { wanted: saved, folder }),
     );
@@ -42,13 +44,14 @@ export function putBack(keeping: Keeping, commit: string): Promise<PutBackReport
 
 async function crossing(keeping: Keeping, name: string, work: () => Promise<void>): Promise<void> {
   await keeping.boundary(`${name}:before`);
+  keeping.fence();
   await work();
   await keeping.boundary(`${name}:after`);
 }
 
 interface Judged {
   readonly state: WorktreeState;
-  readonly plan: FilesPlan;
+  readonly plan: Applying["plan"];
 }
 
 /** @throws AoError salvage_conflict when anything is in the way. */
@@ -104,15 +107,17 @@ async function whyNotIndex(
 }
 
 async function putAllFiles(
-  { plumbing, root, boundary }: Keeping,
+  { plumbing, root, boundary, fence, settings }: Keeping,
   saved: SavedState,
-  { plan, scratch }: { readonly plan: FilesPlan; readonly scratch: string },
+  { plan, scratch, current }: Pick<Applying, "plan" | "scratch" | "current">,
 ): Promise<number> {
   const { permissions } = saved;
   const files = await applyFiles({
-    ...{ plumbing, root, plan, scratch, boundary, step: "put_back.file" },
+    ...{ plumbing, root, plan, scratch, boundary, current, fence, step: "put_back.file" },
+    ...{ format: settings.format, held: new Map() },
     permissionsOf: (path, entry) => filePermissions(permissions, path, entry),
   });
+  fence();
   for (const folder of saved.empty) await makeFolder(root, folder);
   await putPermissions(root, saved);
   return files;

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { AoError } from "../../../domain/errors.ts";
 import type { PutBackReport } from "../../../ports/snapshots.ts";
-import { applyFiles, removeScratch } from "./apply-files.ts";
+import { applyFiles } from "./apply-files.ts";
 import { baseFiles } from "./base-files.ts";
 import { type BytePath, placeOf } from "./byte-path.ts";
 import { type CopiedIndex, copyIndex } from "./copy-index.ts";
@@ -13,6 +13,7 @@ import { refreshIndex } from "./put-index.ts";
 import { refuseConflicts } from "./refuse-conflicts.ts";
 import { readSavedState } from "./saved-state.ts";
 import { type FilesState, scanFiles, type TreeEntry } from "./scan-files.ts";
+import { clearScratch } from "./set-aside.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { fromTreeName } from "./tree-names.ts";
 import { readTree } from "./trees.ts";
@@ -31,7 +32,8 @@ export function rewindFiles(keeping: Keeping, { checkpoint, salvage }: Rewinding
   const { plumbing, root, boundary } = keeping;
   const scratch = `.ao-rewind-${checkpoint}`;
   return withTempFolder(plumbing.gitDir, async (folder) => {
-    await removeScratch(root, scratch);
+    keeping.fence();
+    await clearScratch(root, scratch);
     const wanted = await filesOf(plumbing, checkpoint);
     const { state, index } = await look(keeping, wanted, folder);
     const target = withoutSkipped(wanted, state.files, index);
@@ -41,14 +43,10 @@ export function rewindFiles(keeping: Keeping, { checkpoint, salvage }: Rewinding
     refuseConflicts(root, plan.conflicts);
     const permissionsOf = (path: BytePath, entry: TreeEntry) => permissionsLike(root, path, entry);
     const files = await applyFiles({
-      plumbing,
-      root,
-      plan,
-      scratch,
-      boundary,
-      step: "rewind.file",
-      permissionsOf,
+      ...{ plumbing, root, plan, scratch, boundary, permissionsOf, step: "rewind.file", held: new Map() },
+      ...{ current: state.files, format: keeping.settings.format, fence: keeping.fence },
     });
+    keeping.fence();
     await refreshIndex(keeping.git, root);
     await proveBack(keeping, target, folder);
     return { files };

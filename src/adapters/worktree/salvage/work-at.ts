@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { AoError } from "../../../domain/errors.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
+import type { Fence } from "../../../ports/fence.ts";
 import type { WorkspaceRef } from "../../../ports/workspace.ts";
 import { type Context, locate, type Place } from "../place.ts";
 import type { Repository } from "../repository.ts";
@@ -16,6 +17,8 @@ import { readSettings } from "./repository-settings.ts";
 
 export interface SnapshotContext extends Context {
   readonly boundary: FaultPoint;
+  /** Of the one who asks; nobody's when not given. */
+  readonly fence?: Fence | undefined;
 }
 
 /** A session's worktree with all that is to be kept of it. */
@@ -101,12 +104,12 @@ async function recordAt(
 }
 
 async function keepingOf(
-  { git, boundary }: SnapshotContext,
+  { git, boundary, fence = () => {} }: SnapshotContext,
   repository: Repository | undefined,
   { record, root }: { readonly record: WorktreeRecord; readonly root: string },
 ): Promise<Keeping> {
   const { gitDir } = record;
   const commonDir = repository?.commonDir ?? gitDir;
   const plumbing = plumbingAt(git, { gitDir, commonDir, root });
-  return { git, boundary, plumbing, root, settings: await readSettings(plumbing) };
+  return { git, boundary, fence, plumbing, root, settings: await readSettings(plumbing) };
 }

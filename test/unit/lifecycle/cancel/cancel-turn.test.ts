@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { memoryLocks } from "../../../../src/adapters/memory/locks.ts";
 import type { CancelAnswer } from "../../../../src/domain/cancel-answer.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import { type CancelOptions, cancelTurn } from "../../../../src/lifecycle/cancel/cancel-turn.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
 import { recoverOperations } from "../../../../src/lifecycle/recovery/recover-operations.ts";
+import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
 import { recordTurnTransition } from "../../../../src/lifecycle/turns/record-turn-transition.ts";
 import { sessionId, T0_MS } from "../../../support/builders.ts";
 import { aSettledTurn, aTransition, aTurnIn, turnId } from "../../../support/turns.ts";
@@ -383,6 +385,8 @@ describe("a process that died over a cancellation", () => {
     const deps: SessionDeps = {
       ...world.deps,
       self: { process, command: "ao cancel" },
+      // A lock of one that died is free.
+      locks: memoryLocks(),
       boundary: async (name) => {
         if (name !== boundary) return;
         world.processes.kill(process.pid);
@@ -440,6 +444,48 @@ describe("an agent that is stopped by keys", () => {
     expect(await cancel(world)).toMatchObject({ state: "cancel_requested", providerConfirmed: false });
     expect(world.clock.nowMs() - startedAtMs).toBe(3_000);
     expect(operation(world)).toMatchObject({ progress: { deliveryUnconfirmed: true } });
+  });
+
+  test("gets no key once the turn has ended, however late the process comes to it, nor does the next turn", async () => {
+    const { world, keys } = await pressing(interrupts);
+    const boundary = async (name: string) => {
+      if (name !== "cancel.tell:before") return;
+      world.clock.advance(10);
+      await world.hear(ID, "stop");
+      expect(await sendMessage(world.deps, ID, "next", { timeoutMs: 0 })).toMatchObject({ state: "queued" });
+      expect(world.messenger.sent).toEqual([]);
+    };
+    const result = await cancel({ ...world, deps: { ...world.deps, boundary } });
+    expect(result).toMatchObject({ state: "settled", outcome: "completed", providerConfirmed: false });
+    expect(keys).toEqual([]);
+  });
+
+  test("gets no key from a process whose cancellation another one carries on", async () => {
+    const { world, keys } = await pressing(interrupts);
+    const boundary = async (name: string) => {
+      if (name !== "cancel.tell:before") return;
+      const held = operation(world);
+      if (held?.state.kind !== "leased") throw new Error("nobody holds it");
+      const state = { ...held.state, token: "another" };
+      world.deps.operations.save({ ...held, state, version: held.version + 1 }, held.version);
+    };
+    const canceling = cancel({ ...world, deps: { ...world.deps, boundary } });
+    await expect(canceling).rejects.toMatchObject({ code: "operation_in_progress" });
+    expect(keys).toEqual([]);
+  });
+
+  test("tells all who ask at once the same end, and gets its key once", async () => {
+    const { world, keys } = await pressing(async () => {
+      for (let ask = 0; ask < 4; ask += 1) others.push(cancel(world));
+      await Promise.resolve();
+      await interrupts(world);
+    });
+    const others: ReturnType<typeof cancel>[] = [];
+    const results = [await cancel(world), ...(await Promise.all(others))];
+    expect(results.map(({ state, outcome }) => [state, outcome])).toEqual(
+      results.map(() => [expect.stringMatching(/settled$/), "canceled"]),
+    );
+    expect(keys).toEqual(["Escape"]);
   });
 
   test("has its own end stand when it finishes at that moment", async () => {

@@ -61,7 +61,7 @@ describe("a kill that keeps work", () => {
     const world = await aWorkedWorld();
     expect(await kill(world)).toEqual({
       ...{ id: "app-1", workspaceFreed: true, alreadyTerminated: false },
-      ...{ salvageRef: REF, workspacePath: null },
+      ...{ salvageRef: REF, workspacePath: null, queuedMessages: 0 },
     });
     const steps = world.log.filter((call) => !call.startsWith("store.") && !call.startsWith("files."));
     expect(steps.slice(1)).toEqual([

@@ -3,6 +3,7 @@ import { AoError } from "../../../../src/domain/errors.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { killSession } from "../../../../src/lifecycle/kill-session.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import type { Checkpoints } from "../../../../src/ports/checkpoints.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { aDelivery, aMessage, aMessageIn } from "../../../support/messages.ts";
@@ -189,7 +190,7 @@ describe("the end of an agent", () => {
     expect(await killSession({ ...world.deps, inbox }, ID, options)).toMatchObject({ workspaceFreed: true });
   });
 
-  test("ends what waited for a session that was ended on purpose, and keeps what waits for one that was lost", async () => {
+  test("keeps what waits for a session, lost or ended on purpose, and it is delivered after a restore", async () => {
     const world = await aRestingWorld();
     world.deps.messages.insert(aMessage());
     world.runtime.loseRuntime(ID);
@@ -199,10 +200,12 @@ describe("the end of an agent", () => {
     await world.restore(ID);
     await world.kill(ID);
     await observeSessions(world.deps);
-    expect(world.deps.messages.get(messageId())?.state).toEqual({
-      kind: "cancelled",
-      reason: "the session ended",
-    });
+    expect(world.deps.messages.get(messageId())?.state.kind).toBe("queued");
+    await world.restore(ID);
+    world.clock.advance(1_000);
+    await world.hear(ID, "ready");
+    await reconcile(world.deps);
+    expect(world.deps.messages.get(messageId())?.state.kind).toBe("delivered");
   });
 
   test("leaves a turn of the launch before interrupted when the session was restored", async () => {

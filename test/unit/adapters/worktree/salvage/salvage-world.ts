@@ -10,6 +10,7 @@ import { putBack } from "../../../../../src/adapters/worktree/salvage/put-back.t
 import { readSettings } from "../../../../../src/adapters/worktree/salvage/repository-settings.ts";
 import type { SessionId } from "../../../../../src/domain/ids.ts";
 import type { FaultPoint } from "../../../../../src/ports/fault-point.ts";
+import type { Fence } from "../../../../../src/ports/fence.ts";
 import {
   GIT_ENV,
   gitExit,
@@ -38,8 +39,8 @@ export interface SalvageWorld {
   /** Has git delete all that nothing holds. */
   forgetLoose(): void;
   salvage(ignoredPaths?: readonly string[]): ReturnType<typeof keepWork>;
-  putBack(commit: string, boundary?: FaultPoint): ReturnType<typeof putBack>;
-  keeping(boundary?: FaultPoint): Promise<KeepingWork>;
+  putBack(commit: string, boundary?: FaultPoint, fence?: Fence): ReturnType<typeof putBack>;
+  keeping(boundary?: FaultPoint, fence?: Fence): Promise<KeepingWork>;
 }
 
 const FILES = [
@@ -71,11 +72,14 @@ export function salvageWorld({
   addFiles(repository);
   const path = join(tempDir("ao-data"), "worktrees", "app", SESSION);
   repository.git("worktree", "add", "-q", "-b", "feat/1", "--", path);
-  const keeping = async (boundary: FaultPoint = async () => {}): Promise<KeepingWork> => {
+  const keeping = async (
+    boundary: FaultPoint = async () => {},
+    fence: Fence = () => {},
+  ): Promise<KeepingWork> => {
     const gitDir = gitDirOf(path);
     const git = gitRunner({ env: GIT_ENV });
     const plumbing = plumbingAt(git, { gitDir, commonDir: join(repository.path, ".git"), root: path });
-    const base = { git, plumbing, root: path, settings: await readSettings(plumbing), boundary };
+    const base = { git, plumbing, root: path, settings: await readSettings(plumbing), boundary, fence };
     return { ...base, observe: (observation) => observe(base, observation) };
   };
   return {
@@ -98,7 +102,7 @@ export function salvageWorld({
         ...{ sessionId: SESSION, reason: "kill", atMs: AT_MS },
         chosen: { paths: ignoredPaths, unkeepable: [], isWork: false },
       }),
-    putBack: async (commit, boundary) => putBack(await keeping(boundary), commit),
+    putBack: async (commit, boundary, fence) => putBack(await keeping(boundary, fence), commit),
     keeping,
   };
 }
