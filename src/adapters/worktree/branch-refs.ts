@@ -15,6 +15,8 @@ export interface FoundRef {
   readonly commit: string;
   /** Folder of the worktree that has it checked out. */
   readonly checkedOutAt: string | null;
+  /** The ref that it is pulled from; `null` when there is none. */
+  readonly upstream: string | null;
 }
 
 /** A branch to be made. */
@@ -52,21 +54,27 @@ export async function listRefs(
   repository: Repository,
   patterns: readonly string[],
 ): Promise<readonly FoundRef[]> {
-  const format = "--format=%(refname)%00%(objectname)%00%(worktreepath)%00";
+  const format = "--format=%(refname)%00%(objectname)%00%(worktreepath)%00%(upstream)%00";
   const result = await git.read(inDirectory(repository.path), ["for-each-ref", format, "--", ...patterns]);
   refuseBroken(result, patterns);
   const fields = outputOf(result, LIST).split("\0");
-  const refs: FoundRef[] = [];
-  for (let at = 0; at + 2 < fields.length; at += 3) {
-    const [name = "", commit = "", path = ""] = fields.slice(at, at + 3);
-    const ref = name.replace(/^\n/, "");
-    if (!ref.startsWith("refs/") || !isCommit(commit)) throw strangeAnswer(LIST, result.stdout);
-    const nowhere = path === "" || (repository.bare && path === repository.path);
-    refs.push({ ref, commit, checkedOutAt: nowhere ? null : path });
-  }
-  const isWhole = fields.length % 3 === 1 && fields.at(-1)?.trim() === "";
+  const isWhole = fields.length % 4 === 1 && fields.at(-1)?.trim() === "";
   if (!isWhole) throw strangeAnswer(LIST, result.stdout);
-  return refs;
+  const refs = Array.from({ length: (fields.length - 1) / 4 }, (_ref, at) =>
+    parseRef(repository, fields.slice(4 * at, 4 * at + 4)),
+  );
+  return refs.map((ref) => {
+    if (ref === undefined) throw strangeAnswer(LIST, result.stdout);
+    return ref;
+  });
+}
+
+function parseRef({ bare, path }: Repository, fields: readonly string[]): FoundRef | undefined {
+  const [name = "", commit = "", folder = "", upstream = ""] = fields;
+  const ref = name.replace(/^\n/, "");
+  if (!ref.startsWith("refs/") || !isCommit(commit)) return undefined;
+  const isNowhere = folder === "" || (bare && folder === path);
+  return { ref, commit, checkedOutAt: isNowhere ? null : folder, upstream: upstream || null };
 }
 
 /** git passes over a ref it cannot read, as after a loss of power, and only says so beside its answer. */

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commitOrNone, onlyLine, strangeAnswer } from "./git-answer.ts";
+import { commitOrNone, isCommit, onlyLine, strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Git, GitLocation } from "./run-git.ts";
 import { hasCode } from "./system-error.ts";
@@ -98,16 +98,25 @@ async function listCommits(
  * nobody keeps logs (gitrevisions(7), ORIG_HEAD).
  */
 async function visitedIn(git: Git, where: GitLocation, gitDir: string): Promise<readonly string[]> {
-  const before = await git.read(where, ["rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}"]);
-  const original = commitOrNone(before, "tell where HEAD was");
+  const original = await originalIn(git, where, gitDir);
   return unique([...(await loggedIn(git, where, gitDir)), ...(original === undefined ? [] : [original])]);
 }
 
+/** Read without git where it is a file, or there is none. */
+async function originalIn(git: Git, where: GitLocation, gitDir: string): Promise<string | undefined> {
+  const [text, isTable] = await Promise.all([
+    textAt(join(gitDir, "ORIG_HEAD")),
+    exists(join(gitDir, "reftable")),
+  ]);
+  if (text === undefined && !isTable) return undefined;
+  const commit = text?.trim() ?? "";
+  if (isCommit(commit)) return commit;
+  const before = await git.read(where, ["rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}"]);
+  return commitOrNone(before, "tell where HEAD was");
+}
+
 async function loggedIn(git: Git, where: GitLocation, gitDir: string): Promise<readonly string[]> {
-  const log = await readFile(join(gitDir, "logs", "HEAD"), "utf8").catch((error: unknown) => {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  });
+  const log = await textAt(join(gitDir, "logs", "HEAD"));
   if (log !== undefined) return visitedCommits(log);
   if (!(await exists(join(gitDir, "reftable")))) throw new Error("its log of HEAD is missing");
   const result = await git.read(where, ["rev-list", "--walk-reflogs", "HEAD"]);
@@ -141,6 +150,13 @@ const isRebase = ({ what }: LogEntry): boolean => /^rebase\b|^pull\b[^:]*\(/.tes
 /** On a detached HEAD no entry marks the end of a rebase: the start of the next one does. */
 function isRebaseStep(entry: LogEntry, next: LogEntry | undefined): boolean {
   return next !== undefined && isRebase(entry) && isRebase(next) && !next.what.includes("(start)");
+}
+
+async function textAt(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  });
 }
 
 const unique = (values: readonly string[]): readonly string[] => [...new Set(values)];

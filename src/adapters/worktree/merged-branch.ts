@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MergedBranch } from "../../domain/cleanup-plan.ts";
 import type { BranchQuery, WorkspaceRef } from "../../ports/workspace.ts";
-import { type FoundRef, findLocalBranch, listRefs } from "./branch-refs.ts";
+import { logOf } from "./branch-log.ts";
+import { type FoundRef, listRefs } from "./branch-refs.ts";
 import { onlyLine, saysYes } from "./git-answer.ts";
-import { gitFailed, outputOf } from "./git-failure.ts";
+import { gitFailed } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
 import type { Context } from "./place.ts";
 import { type Repository, readRepository } from "./repository.ts";
@@ -27,12 +28,8 @@ export async function mergedBranch(
 ): Promise<MergedBranch | null> {
   const repository = await readRepository(git, ref.repositoryPath);
   if (repository === undefined) return null;
-  const found = await findLocalBranch(git, repository, query.branch);
-  if (found === undefined) return null;
-  const proving = { git, repository, ref, query };
-  if (!(await isOurs(proving, found))) return null;
-  const into = await holderOf(proving, found);
-  return into === undefined ? null : { branch: query.branch, commit: found.commit, into };
+  const proof = await prove({ git, repository, ref, query });
+  return proof === "gone" ? null : proof;
 }
 
 /** `Workspace.deleteMerged`. Proven once more, and git itself compares where it stands. */
@@ -43,8 +40,8 @@ export async function deleteMerged(
 ): Promise<boolean> {
   const repository = await readRepository(git, ref.repositoryPath);
   if (repository === undefined) return false;
-  if ((await findLocalBranch(git, repository, query.branch)) === undefined) return true;
-  const now = await mergedBranch({ git }, ref, query);
+  const now = await prove({ git, repository, ref, query });
+  if (now === "gone") return true;
   if (now?.commit !== proven.commit || now.branch !== proven.branch) return false;
   const args = ["update-ref", "-d", `refs/heads/${proven.branch}`, proven.commit];
   const action = `delete branch ${proven.branch}`;
@@ -53,19 +50,32 @@ export async function deleteMerged(
   return true;
 }
 
+/** `null` when it has to stay. All refs are asked for at once. */
+async function prove(proving: Proving): Promise<MergedBranch | "gone" | null> {
+  const { git, repository, query } = proving;
+  const { branch, defaultBranch } = query;
+  const name = `refs/heads/${branch}`;
+  const into =
+    defaultBranch === null ? [] : [`refs/heads/${defaultBranch}`, `refs/remotes/origin/${defaultBranch}`];
+  const refs = await listRefs(git, repository, [name, ...into]);
+  const found = refs.find(({ ref }) => ref === name);
+  if (found === undefined) return "gone";
+  if (!(await isOurs(proving, found))) return null;
+  const holder = await holderOf(proving, found, refs);
+  return holder === undefined ? null : { branch, commit: found.commit, into: holder };
+}
+
 /** Made by one of the session's own operations, and nobody else has it now. */
 async function isOurs({ git, repository, ref, query }: Proving, found: FoundRef): Promise<boolean> {
   if (found.checkedOutAt !== null && found.checkedOutAt !== (await realpathOfAny(ref.path))) return false;
   if (await isUnderWay(repository, found.ref)) return false;
-  const ask = ["reflog", "show", "--format=%H %gs", found.ref, "--"];
-  const answer = outputOf(await git.read(inDirectory(repository.path), ask), "read the log of a branch");
-  const log = answer.trimEnd().split("\n");
-  const maker = /^\S+ branch: Created from .* by ao operation (\S+)$/.exec(log.at(-1) ?? "")?.[1];
+  const log = await logOf(git, repository, found.ref);
+  const maker = /^branch: Created from .* by ao operation (\S+)$/.exec(log[0]?.what ?? "")?.[1];
   if (!query.madeBy.some((id) => id === maker)) return false;
   return isHeldWithout(
     { git, repository },
     found,
-    log.map((line) => line.split(" ")[0] ?? ""),
+    log.map(({ to }) => to),
   );
 }
 
@@ -107,26 +117,32 @@ async function textOf(file: string): Promise<string> {
 }
 
 /** The default branch, here or where it is pulled from, that has all commits of the branch. */
-async function holderOf(proving: Proving, found: FoundRef): Promise<string | undefined> {
-  const { git, repository, query } = proving;
-  if (query.defaultBranch === null || query.defaultBranch === query.branch) return undefined;
-  for (const { ref, commit } of await holders(proving, query.defaultBranch)) {
+async function holderOf(
+  { git, repository, query }: Proving,
+  found: FoundRef,
+  refs: readonly FoundRef[],
+): Promise<string | undefined> {
+  const { defaultBranch } = query;
+  if (defaultBranch === null || defaultBranch === query.branch) return undefined;
+  for (const { ref, commit } of await holders(git, repository, { defaultBranch, refs })) {
+    if (commit === found.commit) return ref;
     const ask = ["merge-base", "--is-ancestor", found.commit, commit];
     if (saysYes(await git.read(inDirectory(repository.path), ask), "tell what is merged")) return ref;
   }
   return undefined;
 }
 
-async function holders({ git, repository }: Proving, name: string): Promise<readonly FoundRef[]> {
-  const local = `refs/heads/${name}`;
-  const refs = [local, await upstreamOf(git, repository, local), `refs/remotes/origin/${name}`];
-  const wanted = [...new Set(refs.filter((ref) => ref !== ""))];
-  const found = await listRefs(git, repository, wanted);
-  return found.filter(({ ref }) => wanted.includes(ref));
-}
-
-async function upstreamOf(git: Git, repository: Repository, local: string): Promise<string> {
-  const ask = ["for-each-ref", "--format=%(upstream)", "--", local];
-  const answer = outputOf(await git.read(inDirectory(repository.path), ask), "read the upstream of a branch");
-  return answer.split("\n")[0] ?? "";
+/** What it is pulled from may have any name: only then git is asked once more. */
+async function holders(
+  git: Git,
+  repository: Repository,
+  { defaultBranch, refs }: { readonly defaultBranch: string; readonly refs: readonly FoundRef[] },
+): Promise<readonly FoundRef[]> {
+  const local = refs.find(({ ref }) => ref === `refs/heads/${defaultBranch}`);
+  const origin = refs.find(({ ref }) => ref === `refs/remotes/origin/${defaultBranch}`);
+  const upstream = local?.upstream ?? null;
+  const isElsewhere = upstream !== null && upstream !== origin?.ref;
+  const others = isElsewhere ? await listRefs(git, repository, [upstream]) : [];
+  const pulled = others.find(({ ref }) => ref === upstream);
+  return [local, pulled, origin].filter((ref) => ref !== undefined);
 }
