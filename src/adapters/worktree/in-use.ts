@@ -4,6 +4,7 @@ import type { ProcessTable, ProcessUse } from "../../ports/process-table.ts";
 import type { Found } from "./findings.ts";
 import type { Context } from "./place.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
+import { trashFolders } from "./trash.ts";
 
 interface Looking {
   readonly processes: Pick<ProcessTable, "usersOf">;
@@ -40,7 +41,7 @@ export async function usersOfAll({
   managedRoot,
   trash,
 }: Pick<Context, "managedRoot" | "trash"> & Looking): Promise<readonly ProcessUse[]> {
-  const roots = await Promise.all([managedRoot, ...trash.folders].map(realpathOfAny));
+  const roots = await Promise.all([managedRoot, ...(await trashFolders(trash))].map(realpathOfAny));
   const outermost = roots.filter((root) => !roots.some((other) => isBelow(other, root)));
   return (await Promise.all([...new Set(outermost)].map((root) => processes.usersOf(root)))).flat();
 }

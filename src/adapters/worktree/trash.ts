@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readdir, rename } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { readMarker } from "./marker.ts";
 import { mountsBelow } from "./mounts.ts";
 import { removeTree } from "./remove-tree.ts";
+import { isBelow, realpathOfAny } from "./safe-path.ts";
 import { hasCode, saysNothing } from "./system-error.ts";
 import { readGitLink } from "./worktree-records.ts";
 
 /**
- * The folders where worktrees go before they are deleted; the second serves when the first is on another
- * file system than the worktrees.
+ * Where worktrees go before they are deleted. The folder beside all worktrees serves when the first is on another file
+ * system than they are; when one project's folder is on its own, as one that is mounted, one in that folder does.
  *
  * `<session>.held` is one on its way out that is still being judged: it may hold work and has to come back
  * when it does. `<session>.<unix ms of its making>.going` was judged, and git may still have its record: only this
@@ -18,19 +19,31 @@ import { readGitLink } from "./worktree-records.ts";
  * only waiting to be deleted.
  */
 export interface Trash {
-  readonly folders: readonly [string, string];
+  readonly first: string;
+  readonly managedRoot: string;
   /** Where the system lists what is mounted; where there is no such list, file systems are told apart by device. */
   readonly mountTable: string;
 }
 
 /** The trash of a managed root. */
 export function trashOf(trashDir: string, managedRoot: string, mountTable: string): Trash {
-  return { folders: [trashDir, join(managedRoot, ".trash")], mountTable };
+  return { first: trashDir, managedRoot, mountTable };
+}
+
+const NAME = ".trash";
+
+/** All that may hold something. @throws AoError data_dir_unusable when that cannot be told */
+export async function trashFolders({ first, managedRoot }: Trash): Promise<readonly string[]> {
+  const entries = await lookInto(managedRoot, () => readdir(managedRoot, { withFileTypes: true }));
+  const projects = (entries ?? []).filter((entry) => entry.isDirectory() && entry.name !== NAME);
+  const inProjects = projects.map(({ name }) => join(managedRoot, name, NAME));
+  const found = await Promise.all(inProjects.map(async (folder) => ((await exists(folder)) ? [folder] : [])));
+  return [first, join(managedRoot, NAME), ...found.flat()];
 }
 
 /** Where an interrupted removal left this session's worktree. @throws AoError data_dir_unusable */
 export async function findHeld(trash: Trash, sessionId: string): Promise<string | undefined> {
-  for (const folder of trash.folders) {
+  for (const folder of await trashFolders(trash)) {
     const path = join(folder, `${sessionId}.held`);
     if (await exists(path)) return path;
   }
@@ -38,8 +51,8 @@ export async function findHeld(trash: Trash, sessionId: string): Promise<string 
 }
 
 /** What interrupted removals left that git may still know, by path. @throws AoError data_dir_unusable */
-export async function listHeld({ folders }: Trash): Promise<readonly string[]> {
-  const names = folders.map(async (folder) => {
+export async function listHeld(trash: Trash): Promise<readonly string[]> {
+  const names = (await trashFolders(trash)).map(async (folder) => {
     const found = await lookInto(folder, () => readdir(folder));
     return (found ?? []).filter((name) => /\.(held|going)$/.test(name)).map((name) => join(folder, name));
   });
@@ -51,7 +64,7 @@ export async function listHeld({ folders }: Trash): Promise<readonly string[]> {
  * it, and every process in it, goes along.
  */
 export function hold(trash: Trash, sessionId: string, path: string): Promise<string> {
-  return moveInto(trash.folders, path, () => `${sessionId}.held`);
+  return moveInto(trash, path, () => `${sessionId}.held`);
 }
 
 /** Which making of a session's worktree one is; a restore makes another. */
@@ -63,12 +76,12 @@ export interface Making {
 
 /** Moves a worktree that was judged and may go to where it waits for its record to be dropped. */
 export function letGo(trash: Trash, making: Making, path: string): Promise<string> {
-  return moveInto(trash.folders, path, () => goingName(making));
+  return moveInto(trash, path, () => goingName(making));
 }
 
 /** Where a removal that was broken off left a worktree that may go. @throws AoError data_dir_unusable */
 export async function findGoing(trash: Trash, making: Making): Promise<string | undefined> {
-  for (const folder of trash.folders) {
+  for (const folder of await trashFolders(trash)) {
     const path = join(folder, goingName(making));
     if (await exists(path)) return path;
   }
@@ -95,7 +108,7 @@ function makingOf(name: string): Making | undefined {
 
 /** Moves a folder that may be deleted into the trash and returns where it is now. */
 export function discard(trash: Trash, sessionId: string, path: string): Promise<string> {
-  return moveInto(trash.folders, path, () => goneName(sessionId, Date.now()));
+  return moveInto(trash, path, () => goneName(sessionId, Date.now()));
 }
 
 function goneName(sessionId: string, atMs: number): string {
@@ -161,7 +174,7 @@ async function isForgotten(tree: string): Promise<boolean> {
 
 async function sweep(trash: Trash, isWanted: (name: string) => boolean): Promise<number> {
   let swept = 0;
-  for (const folder of trash.folders) {
+  for (const folder of await trashFolders(trash)) {
     const names = await readdir(folder).catch((): string[] => []);
     for (const name of names.filter((entry) => entry.endsWith(".gone") && isWanted(entry))) {
       const isSwept = await takeAndRemove(trash, folder, name).catch(() => false);
@@ -181,14 +194,24 @@ async function takeAndRemove(trash: Trash, folder: string, name: string): Promis
   return true;
 }
 
-async function moveInto(folders: Trash["folders"], path: string, name: () => string): Promise<string> {
-  const [first, second] = folders;
-  try {
-    return await moveTo(first, path, name());
-  } catch (error) {
-    if (!hasCode(error, "EXDEV")) throw error;
-    return moveTo(second, path, name());
+/** One rename always, never a copy: a worktree is at one place at any moment. */
+async function moveInto(trash: Trash, path: string, name: () => string): Promise<string> {
+  const around = await folderAround(trash, path);
+  for (const folder of [trash.first, join(trash.managedRoot, NAME)]) {
+    try {
+      return await moveTo(folder, path, name());
+    } catch (error) {
+      if (!hasCode(error, "EXDEV")) throw error;
+    }
   }
+  return moveTo(around, path, name());
+}
+
+/** Where a project's own trash is, from anything in its folder; of what is in a trash already, that one. */
+async function folderAround({ managedRoot }: Trash, path: string): Promise<string> {
+  const root = await realpathOfAny(managedRoot);
+  const [project] = isBelow(root, path) ? path.slice(root.length + 1).split(sep) : [];
+  return project === undefined || project === NAME ? dirname(path) : join(root, project, NAME);
 }
 
 async function moveTo(folder: string, path: string, name: string): Promise<string> {
