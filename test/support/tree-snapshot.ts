@@ -9,20 +9,26 @@ export type TreeSnapshot = Readonly<Record<string, string>>;
 /** A folder byte for byte. Links are not followed; `isLeftOut` is asked about each path below it. */
 function treeSnapshot(folder: string, isLeftOut: (path: string) => boolean = () => false): TreeSnapshot {
   if (!existsSync(folder)) return {};
-  const entries: [string, string][] = [["", entryOf(folder)]];
+  const entries: [string, string][] = [["", entryOf(Buffer.from(folder))]];
   const walk = (path: string) => {
-    for (const name of readdirSync(join(folder, path)).sort()) {
+    for (const name of readdirSync(placeOf(folder, path), "latin1").sort()) {
       const below = join(path, name);
       if (isLeftOut(below)) continue;
-      entries.push([below, entryOf(join(folder, below))]);
-      if (lstatSync(join(folder, below)).isDirectory()) walk(below);
+      const place = placeOf(folder, below);
+      entries.push([below, entryOf(place)]);
+      if (lstatSync(place).isDirectory()) walk(below);
     }
   };
   if (lstatSync(folder).isDirectory()) walk("");
   return Object.fromEntries(entries);
 }
 
-function entryOf(path: string): string {
+/** A path below a folder has one character for each byte: not every name is text. */
+function placeOf(folder: string, below: string): Buffer {
+  return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(below, "latin1")]);
+}
+
+function entryOf(path: Buffer): string {
   const entry = lstatSync(path);
   const mode = entry.mode.toString(8);
   if (entry.isSymbolicLink()) return `${mode} ${readlinkSync(path)}`;
