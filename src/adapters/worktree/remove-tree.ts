@@ -1,6 +1,5 @@
 import type { Dirent } from "node:fs";
 import { chmod, lstat, readdir, rmdir, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode, saysNothing } from "./system-error.ts";
 
@@ -15,11 +14,11 @@ const OWNER_BITS = 0o700;
  *
  * @throws Error when something of it could not be deleted; the rest is gone as far as it could.
  */
-export async function removeTree(path: string, device?: number): Promise<void> {
+export async function removeTree(path: string | Buffer, device?: number): Promise<void> {
   const entry = await unlessGone(lstat(path));
   if (entry === undefined) return;
   if (device !== undefined && entry.dev !== device)
-    throw new Error(`another file system is mounted at ${path}`);
+    throw new Error(`another file system is mounted at ${String(path)}`);
   if (!entry.isDirectory()) return void (await unlessGone(unlink(path)));
   // Package caches leave folders without write permission; what then resists tells so itself.
   if ((entry.mode & OWNER_BITS) !== OWNER_BITS) await chmod(path, OWNER_BITS).catch(() => undefined);
@@ -27,9 +26,9 @@ export async function removeTree(path: string, device?: number): Promise<void> {
 }
 
 /** Who still works in it may put something there once more. */
-async function emptyAndRemove(path: string, device: number): Promise<void> {
+async function emptyAndRemove(path: string | Buffer, device: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    const entries = (await unlessGone(readdir(path, { withFileTypes: true }))) ?? [];
+    const entries = (await unlessGone(readdir(path, { withFileTypes: true, encoding: "buffer" }))) ?? [];
     await all(entries.map((entry) => removeEntry(path, entry, device)));
     try {
       return void (await unlessGone(rmdir(path)));
@@ -40,8 +39,9 @@ async function emptyAndRemove(path: string, device: number): Promise<void> {
   }
 }
 
-async function removeEntry(folder: string, entry: Dirent, device: number): Promise<void> {
-  const path = join(folder, entry.name);
+/** Names need not be UTF-8. */
+async function removeEntry(folder: string | Buffer, entry: Dirent<Buffer>, device: number): Promise<void> {
+  const path = Buffer.concat([Buffer.from(folder), Buffer.from("/"), entry.name]);
   if (entry.isDirectory()) await removeTree(path, device);
   else await unlessGone(unlink(path));
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { SessionId } from "../../../../src/domain/ids.ts";
@@ -22,6 +22,15 @@ describe("sweepTrash", () => {
     writeIn(trashDir, "readme.txt", "mine");
     expect(await workspace.sweepTrash()).toBe(0);
     expect(filesBelow(trashDir)).toEqual(["app-1.held", "app-1.held/notes.txt", "readme.txt"]);
+  });
+
+  test("deletes files and folders whose names are no text", async () => {
+    const { workspace, trashDir } = worktreeWorld();
+    const bytes = (name: string) => Buffer.from(`${join(trashDir, NAME)}/${name}`, "latin1");
+    mkdirSync(bytes("folder\xfe"), { recursive: true });
+    for (const name of ["bad\xff", "folder\xfe/inner\xff"]) writeFileSync(bytes(name), "x");
+    expect(await workspace.sweepTrash()).toBe(1);
+    expect(readdirSync(trashDir)).toEqual([]);
   });
 
   test("follows no link", async () => {
