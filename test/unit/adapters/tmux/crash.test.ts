@@ -45,9 +45,10 @@ test("an agent whose starter was killed at any moment is found whole or not at a
       stdio: "ignore",
     });
     onTestFinished(() => void starter.kill("SIGKILL"));
-    const isMade = () => server.hasSession(spec.sessionId);
-    // Later rounds are killed as early as the session is there, the first ones while it settles.
-    await expect.poll(isMade, { timeout: 10_000, interval: round < 2 ? 300 : 1 }).toBe(true);
+    const isMade = async () => server.hasSession(spec.sessionId);
+    const isWhole = async () => (await runtime.find(spec.sessionId, spec.launchId))?.process != null;
+    // Later rounds are killed as early as the session is there, the first ones once its agent runs.
+    await expect.poll(round < 2 ? isWhole : isMade, { timeout: 20_000, interval: 1 }).toBe(true);
     starter.kill("SIGKILL");
     await once(starter, "close");
     const half = await runtime.find(spec.sessionId, spec.launchId);

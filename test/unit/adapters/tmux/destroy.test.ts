@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { TmuxProgram } from "../../../../src/adapters/tmux/run-tmux.ts";
+import type { ProcessTable } from "../../../../src/ports/process-table.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { stubbornAgent } from "../../../support/stub-agents.ts";
@@ -13,14 +14,28 @@ import { aRuntimeSpec, fakeTmux, isRunning, pidsWith, tmuxServer } from "../../.
 
 const processes = systemProcessTable();
 
-function open() {
+function open(table: ProcessTable = processes) {
   const server = tmuxServer();
-  const runtime = tmuxRuntime({ socketPath: server.socketPath, stateDir: tempDir("ao-state"), processes });
+  const options = { socketPath: server.socketPath, stateDir: tempDir("ao-state") };
+  const runtime = tmuxRuntime({ ...options, processes: table });
   const start = async (patch: Partial<RuntimeSpec> = {}): Promise<RuntimeTarget> => {
     const spec = aRuntimeSpec(patch);
     return { ...spec, ...(await runtime.create(spec)) };
   };
   return { server, runtime, start };
+}
+
+/** Beside it, every signal that is sent. */
+function recording() {
+  const signals: string[] = [];
+  const watched: ProcessTable = {
+    ...processes,
+    signal: (identity, signal) => {
+      signals.push(signal);
+      return processes.signal(identity, signal);
+    },
+  };
+  return { ...open(watched), signals };
 }
 
 let markers = 0;
@@ -36,42 +51,38 @@ function aMarker(): string {
 }
 
 describe("destroy", () => {
-  test("ends children in sessions of their own, under nohup, and deaf to HUP and TERM, within 5 s", async () => {
+  test("ends children in sessions of their own, under nohup, and deaf to HUP and TERM", async () => {
     const { server, runtime, start } = open();
     const marker = aMarker();
     const target = await start({ argv: stubbornAgent(marker) });
     await expect.poll(() => pidsWith(marker).length).toBeGreaterThanOrEqual(4);
-    const startedMs = performance.now();
     await runtime.destroy(target);
-    expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(pidsWith(marker)).toEqual([]);
     expect(server.hasSession(target.sessionId)).toBe(false);
   });
 
   test.each(["bash --norc", "sh"])(
-    "ends an interactive %s at once, though it ignores TERM",
+    "ends an interactive %s, which ignores TERM, without a KILL to wait for",
     async (shell) => {
-      const { runtime, start } = open();
+      const { runtime, start, signals } = recording();
       const target = await start({ argv: ["/bin/sh", "-c", `exec ${shell} -i`] });
       await expect
         .poll(async () => (await runtime.capture(target, 5)).join(""), { timeout: 5000 })
         .toMatch(/[$#]$/);
-      const startedMs = performance.now();
       await runtime.destroy(target);
-      expect(performance.now() - startedMs).toBeLessThan(2000);
+      expect(signals).toEqual(["SIGTERM", "SIGHUP"]);
     },
   );
 
-  test("lets an agent end by itself, and waits no longer than that takes", async () => {
-    const { runtime, start } = open();
+  test("lets an agent end by itself, and kills nothing then", async () => {
+    const { runtime, start, signals } = recording();
     const done = join(tempDir(), "done");
     const script = `trap 'sleep 0.3; : > "$0"; exit 0' TERM; : > "$0.ready"; while :; do sleep 0.05; done`;
     const target = await start({ argv: ["/bin/sh", "-c", script, done] });
     await expect.poll(() => existsSync(`${done}.ready`)).toBe(true);
-    const startedMs = performance.now();
     await runtime.destroy(target);
     expect(existsSync(done)).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(2500);
+    expect(signals).not.toContain("SIGKILL");
   });
 
   test("ends what an agent left behind that has exited long ago", async () => {

@@ -65,11 +65,27 @@ describe("endProcesses", () => {
     ]);
   });
 
-  test("what ignores both is killed, each process once by each signal", async () => {
+  test("what ignores both is killed within 5 s, each process once by each signal", async () => {
     const table = memoryProcessTable();
     const agent = table.add({ survives: ["SIGTERM", "SIGHUP"] });
-    expect(await endProcesses(table, { root: agent, ...marks })).toEqual([]);
+    let nowMs = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+      nowMs += 100;
+      return nowMs;
+    });
+    onTestFinished(() => clock.mockRestore());
+    const sentAtMs: number[] = [];
+    const watched: ProcessTable = {
+      ...table,
+      signal: (identity, signal) => {
+        sentAtMs.push(nowMs);
+        return table.signal(identity, signal);
+      },
+    };
+    expect(await endProcesses(watched, { root: agent, ...marks })).toEqual([]);
     expect(table.sent.map(({ signal }) => signal)).toEqual(["SIGTERM", "SIGHUP", "SIGKILL"]);
+    expect((sentAtMs.at(-1) ?? 0) - (sentAtMs[0] ?? 0)).toBeGreaterThanOrEqual(3000);
+    expect((sentAtMs.at(-1) ?? 0) - (sentAtMs[0] ?? 0)).toBeLessThan(5000);
   });
 
   test("nothing is signalled when the system would not tell", async () => {

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
@@ -40,24 +39,21 @@ async function crashWorld(options: { readonly gitPath?: string } = {}) {
 }
 
 describe("a create that was killed", () => {
-  test("at any moment is taken back whole, and can be done again", async () => {
-    const { world, workspace, wanted, startJob } = await crashWorld();
+  test("at any call of git is taken back whole, and can be done again", async () => {
+    const git = countingGit();
+    const { world, workspace, wanted, startJob } = await crashWorld(git);
     const before = traces(world);
-    let killed = 0;
-    for (let round = 0; round < 8; round += 1) {
-      const plan = await workspace.plan(wanted);
-      const making = startJob({ method: "create", spec: wanted, plan });
-      await making.begun;
-      await sleep(round * 20);
-      await making.kill();
-      if (!(await making.ended)) killed += 1;
+    const plan = await workspace.plan(wanted);
+    const start = async () => startJob({ method: "create", spec: wanted, plan });
+    const stops = await stoppedAtEach(git, start, async (number, kill) => {
+      await kill();
       await workspace.discard(wanted, plan);
-      expect(traces(world), `killed after ${round * 20} ms`).toEqual(before);
+      expect(traces(world), `killed at call ${number}`).toEqual(before);
       expect(existsSync(join(world.repository.path, ".git", "worktrees"))).toBe(false);
-    }
-    expect(killed).toBeGreaterThan(2);
-    await workspace.create(wanted, await workspace.plan(wanted));
-  }, 60_000);
+    });
+    expect(stops).toBeGreaterThan(2);
+    expect(await workspace.inspect(wanted)).toEqual([]);
+  }, 120_000);
 
   test("with its git in the middle of the checkout leaves no git behind", async () => {
     const { world, workspace, wanted, startJob, repository } = await crashWorld();

@@ -2,11 +2,12 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gitRepository } from "../../../support/git-repository.ts";
-import { failure, gitDirOf, worktreeWorld } from "./worktree-world.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+import { failure, gitDirOf, gitWrapper, worktreeWorld } from "./worktree-world.ts";
 
 /** A worktree whose folder is gone, and whose record another process has begun to drop. */
-async function halfDropped() {
-  const world = worktreeWorld(gitRepository());
+async function halfDropped(options: { readonly gitPath?: string } = {}) {
+  const world = worktreeWorld(gitRepository(), options);
   const { path } = await world.workspace.create(world.spec());
   const gitDir = gitDirOf(path);
   rmSync(path, { recursive: true });
@@ -15,9 +16,15 @@ async function halfDropped() {
 }
 
 test("a record that another process is just dropping is no reason to refuse", async () => {
-  const { workspace, spec, gitDir } = await halfDropped();
-  setTimeout(() => rmSync(gitDir, { recursive: true, force: true }), 300);
-  await workspace.destroy(spec());
+  const asked = join(tempDir(), "asked");
+  const gitPath = gitWrapper(`case " $* " in *" --git-dir="*) : >'${asked}';; esac`);
+  const { workspace, spec, gitDir } = await halfDropped({ gitPath });
+  const freeing = workspace.destroy(spec());
+  // By now it is looked at.
+  await expect.poll(() => existsSync(asked), { timeout: 20_000, interval: 1 }).toBe(true);
+  expect(existsSync(gitDir)).toBe(true);
+  rmSync(gitDir, { recursive: true, force: true });
+  await freeing;
   expect(existsSync(gitDir)).toBe(false);
 });
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writ
 import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { memoryProcessTable } from "../../../../src/adapters/memory/process-table.ts";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
 import type { SessionId } from "../../../../src/domain/ids.ts";
 import { gitExit, gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
@@ -286,10 +287,19 @@ describe("what keeps it from being touched", () => {
   });
 
   test("a git that looks at it for a moment does not", async () => {
-    const { path, look, processes } = await opened();
-    processes.add({ pid: 4242, command: "git status", cwd: path });
-    setTimeout(() => processes.kill(4242), 50);
-    expect(await look()).toEqual({});
+    const table = memoryProcessTable();
+    const { workspace, spec } = worktreeWorld(gitRepository(), {
+      processes: {
+        usersOf: async (folder) => {
+          const users = await table.usersOf(folder);
+          table.kill(4242);
+          return users;
+        },
+      },
+    });
+    const { path } = await workspace.create(spec());
+    table.add({ pid: 4242, command: "git status", cwd: path });
+    expect(await workspace.inspect(spec())).toEqual([]);
   });
 
   test("a process table that cannot be read", async () => {

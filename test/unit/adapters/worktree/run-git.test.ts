@@ -40,14 +40,12 @@ describe("the time limit", () => {
   test("ends a clean filter and the sleeper that it left holding the output", async () => {
     const repository = withFilter("sleep 300 & echo $! >$PIDFILE; wait");
     const { file, repository: there } = repository;
-    const startedMs = performance.now();
     const runner = gitRunner({ env: { ...GIT_ENV, PIDFILE: file }, timeoutMs: 500 });
     const error = await failure(
       runner.read(inDirectory(there.path), ["status", "--porcelain"]),
       "git_unavailable",
     );
     expect(error.message).toContain("ended after 0.5 s");
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
     await vi.waitFor(() => expect(isRunning(pidIn(file))).toBe(false));
   });
 
@@ -61,9 +59,7 @@ describe("the time limit", () => {
   test("holds for who cannot be ended: one that left the group and keeps the output", async () => {
     const file = pidFile();
     const escaped = gitWrapper(`setsid sh -c 'echo $$ >"${file}"; exec sleep 300' & wait`);
-    const startedMs = performance.now();
     await failure(version(git(escaped, 500)), "git_unavailable");
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(isRunning(pidIn(file))).toBe(true);
   });
 });
@@ -73,11 +69,9 @@ describe("an answer", () => {
     const repository = gitRepository();
     const file = pidFile();
     hook(repository, "reference-transaction", `[ -e '${file}' ] || { sleep 300 & echo $! >'${file}'; }`);
-    const startedMs = performance.now();
     const runner = gitRunner({ env: GIT_ENV });
     const result = await runner.write(inDirectory(repository.path), ["update-ref", "refs/heads/x", "HEAD"]);
     expect(result.exitCode).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(20_000);
     expect(isRunning(pidIn(file))).toBe(true);
   });
 
