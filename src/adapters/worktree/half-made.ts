@@ -54,15 +54,17 @@ export async function refuseWorkIn(context: Context, half: HalfMade): Promise<vo
 /** What git has written of index and HEAD by then says nothing: a private git directory tells what was to come. */
 async function withPlannedIndex<Result>(
   { git }: Context,
-  { repository, plan, path }: HalfMade,
+  { repository, plan, path, marker }: HalfMade,
   work: (where: GitLocation) => Promise<Result>,
 ): Promise<Result> {
   const gitDir = await mkdtemp(join(tmpdir(), "ao-half-made-"));
+  // One that was made ahead has what it was made with until it is this making's.
+  const baseCommit = marker?.spare?.baseCommit ?? plan.baseCommit;
   try {
     await writeFile(join(gitDir, "commondir"), `${repository.commonDir}\n`);
-    await writeFile(join(gitDir, "HEAD"), `${plan.baseCommit}\n`);
+    await writeFile(join(gitDir, "HEAD"), `${baseCommit}\n`);
     const where: GitLocation = { kind: "git_dir", gitDir, workTree: path };
-    const { exitCode, stderr } = await git.write(where, ["read-tree", plan.baseCommit]);
+    const { exitCode, stderr } = await git.write(where, ["read-tree", baseCommit]);
     if (exitCode !== 0) throw gitFailed(`read what ${path} was to hold`, stderr);
     return await work(where);
   } finally {

@@ -62,14 +62,14 @@ export async function inspectFiles(git: Git, options: FilesOptions): Promise<Fil
   const [tree, hidden, links] = await Promise.all([
     scan(options, report, index),
     hiddenChanges(git, options.root, index),
-    submodules ? inspectGitlinks(git, options, index.gitlinks) : {},
+    inspectGitlinks(git, options, index.gitlinks),
   ]);
   const found: Found = {
     changed: [...report.changed, ...hidden],
     staged: report.staged,
     untracked: report.untracked,
     ignored: tree.ignored,
-    submodule: report.submodules,
+    submodule: report.submodules.filter((path) => links.nested_repository?.includes(`${path}/`) !== true),
     nested_repository: [...report.nested, ...tree.nested],
     unreadable: [...complaints, ...tree.unreadable],
   };
@@ -141,6 +141,7 @@ async function inspectGitlink(git: Git, outer: FilesOptions, path: string): Prom
     return { untracked: names.map((name) => join(path, name)) };
   }
   if (!link.isFile()) return { nested_repository: [`${path}/`] };
+  if (!outer.submodules) return {};
   const inner = { ...outer, root: folder, home: folder, prefix: `${outer.prefix ?? ""}${path}/` };
   return (await hasWork(git, { ...inner, where: inDirectory(folder) })) ? { submodule: [path] } : {};
 }

@@ -233,6 +233,23 @@ describe("a taking that was killed", () => {
   });
 });
 
+test("one that was moved to the path at an older commit is no work, and what was written in it since is", async () => {
+  const { workspace, wanted, refOf, repository } = await poolWorld();
+  writeIn(repository.path, "readme.md", "newer\n");
+  repository.git("commit", "-qam", "on");
+  const plan = await workspace.plan(wanted());
+  await claimSpare({ gitDir: gitDirOf(refOf(1).path), path: refOf(1).path }, OPERATION);
+  renameSync(refOf(1).path, wanted().path);
+  writeIn(wanted().path, "notes.txt", "mine");
+  await expect(workspace.discard(wanted(), plan)).rejects.toMatchObject({
+    code: "workspace_dirty",
+    details: { findings: [expect.objectContaining({ kind: "untracked", items: ["notes.txt"] })] },
+  });
+  rmSync(join(wanted().path, "notes.txt"));
+  await workspace.discard(wanted(), plan);
+  expect([existsSync(wanted().path), repository.worktrees()]).toEqual([false, [repository.path]]);
+});
+
 test("a making that was broken off at any of its marks is taken back whole", async () => {
   const { spares, refOf, base, workspace, repository, world } = await poolWorld({ count: 0 });
   const before = traces(world);
