@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Ao } from "./ao.ts";
@@ -21,6 +22,13 @@ export function aTerminal(ao: Ao) {
     },
     press(key: string): void {
       tmux("send-keys", "-t", "user", key);
+    },
+    /** From now on every byte that is written to it is in the file of this path. */
+    record(): string {
+      const path = join(ao.root, "terminal-record");
+      writeFileSync(path, "");
+      tmux("pipe-pane", "-t", "user", `cat >>'${path}'`);
+      return path;
     },
     screen: () => tmux("capture-pane", "-p", "-t", "user"),
   };
