@@ -2,6 +2,7 @@ import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { LoggedActivity } from "../ports/agent.ts";
+import type { RuntimeSurvey } from "../ports/runtime.ts";
 import type { SessionRows } from "../ports/session-store.ts";
 import type { SessionDeps } from "./deps.ts";
 import { lastHeardMs, mayHaveLostWords } from "./last-heard.ts";
@@ -25,6 +26,8 @@ export interface Facts {
   /** Pending events by session id, oldest first; also of sessions that are not among the records. */
   readonly events: ReadonlyMap<string, readonly HookEvent[]>;
   readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
+  /** All runtimes that the look listed; `null` when it cannot tell of all, or nothing was looked at. */
+  readonly marks: RuntimeSurvey["marks"];
   /** What the own logs of agents say of this launch: of live ones that have told nothing by hooks, and behind them. */
   readonly logged: ReadonlyMap<SessionId, LoggedActivity>;
   /** What the terminals of live agents show that can only be read from there. */
@@ -52,7 +55,7 @@ export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): P
   const { sessions: records, unreadable } = rowsOf(load());
   const events = await withOwnEvents(deps, pending, records);
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);
-  const seen: Facts["seen"] = targets.length === 0 ? new Map() : await deps.runtime.look(targets);
+  const { seen, marks } = targets.length === 0 ? UNSEEN : await deps.runtime.survey(targets);
   const silent = records.filter((record) => isSilent({ seen, events }, record));
   const asked = records.filter((record) => mayHaveLostWords(events, record, deps.clock.nowMs()));
   const logged = await readLogs(deps, [
@@ -60,12 +63,14 @@ export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): P
     ...asked.map((record) => ({ record, heardAtMs: lastHeardMs(events, record) })),
   ]);
   const takenAtMs = deps.clock.nowMs();
-  const facts = { records, unreadable, events, seen, logged, screens: new Map(), takenAtMs };
+  const facts = { records, unreadable, events, seen, marks, logged, screens: new Map(), takenAtMs };
   const shown = silent.filter((record) => !logged.has(record.id) && isReadFromScreen(deps, record));
   if (shown.length === 0) return facts;
   const screens = await deps.runtime.screens(shown.flatMap((record) => runtimeTarget(record) ?? []));
   return { ...facts, screens };
 }
+
+const UNSEEN: RuntimeSurvey = { seen: new Map(), marks: null };
 
 /** Whether an agent lives, and has told nothing by hooks in its launch. */
 function isSilent(facts: Pick<Facts, "seen" | "events">, record: SessionRecord): boolean {

@@ -34,6 +34,8 @@ export interface ObserveResult {
   readonly unreadable: readonly UnreadableSession[];
   /** Why a look failed, each cause once; empty when all could be seen. */
   readonly lookFailures: readonly string[];
+  /** As of `Facts`. */
+  readonly marks: Facts["marks"];
   /** Those of them whose transcript could not be saved; what was said waits in the inbox. */
   readonly unsaved: readonly Unsaved[];
 }
@@ -48,7 +50,8 @@ export async function observeSessions(deps: SaveDeps, ids?: readonly SessionId[]
   const load = () => (ids === undefined ? deps.store.rows() : ids.flatMap((id) => deps.store.get(id) ?? []));
   const facts = await gatherFacts(deps, { load, lookAt: ({ lifecycle }) => !isTerminal(lifecycle) });
   const saved = await saveFacts(deps, facts);
-  return { ...saved, unreadable: facts.unreadable, lookFailures: lookFailures(facts) };
+  const { unreadable, marks } = facts;
+  return { ...saved, unreadable, marks, lookFailures: lookFailures(facts) };
 }
 
 interface Saved extends Change {

@@ -39,6 +39,17 @@ export interface MarkedRuntime extends RuntimeTarget {
   readonly createdAtMs: number;
 }
 
+/** Which launch of which session a runtime is of, as its marks say. */
+export type RuntimeMark = Pick<RuntimeTarget, "sessionId" | "launchId">;
+
+/** What one look saw of its targets, and what else it saw beside them. */
+export interface RuntimeSurvey {
+  /** As `Runtime.look`. */
+  readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
+  /** Those whose runtime was there, as `Runtime.marked` would list them; `null` when this look cannot tell for all. */
+  readonly marks: readonly RuntimeMark[] | null;
+}
+
 /** Where agents run. Behaviour every adapter owes: test/contract/runtime.contract.ts. */
 export interface Runtime {
   readonly name: string;
@@ -66,6 +77,9 @@ export interface Runtime {
    * `exited`, without an ending; of one that lives the runtime is `missing`.
    */
   look(targets: readonly RuntimeTarget[]): Promise<ReadonlyMap<SessionId, RuntimeObservation>>;
+
+  /** As `look`, with the same calls; and what they list beside the targets. Without targets no call, and no marks. */
+  survey(targets: readonly RuntimeTarget[]): Promise<RuntimeSurvey>;
 
   /**
    * Brings runtimes that live but got out of reach, for example as a cleaner removed a socket, back into reach.

@@ -203,6 +203,25 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
       expect(found.every(({ createdAtMs }) => createdAtMs > 1_600_000_000_000)).toBe(true);
     });
 
+    test("a survey sees what a look sees, and lists every runtime, also those it was not asked for", async () => {
+      const world = open();
+      const targets = [await started(world), await started(world)];
+      const { seen, marks } = await world.runtime.survey(targets.slice(0, 1));
+      expect([...seen.values()]).toMatchObject([ALIVE]);
+      const expected = targets.map(({ sessionId, launchId }) => `${sessionId} ${launchId}`);
+      expect(marks?.map(({ sessionId, launchId }) => `${sessionId} ${launchId}`).sort()).toEqual(
+        expected.sort(),
+      );
+    });
+
+    test("a survey that cannot tell of all lists nothing", async () => {
+      const world = open();
+      expect(await world.runtime.survey([])).toEqual({ seen: new Map(), marks: null });
+      const target = await started(world);
+      world.loseSight();
+      expect((await world.runtime.survey([target])).marks).toBeNull();
+    });
+
     test("one launch is found by its marks, and no other one of its session", async () => {
       const world = open();
       const [target] = [await started(world), await started(world)];

@@ -6,6 +6,7 @@ import type {
   MarkedRuntime,
   Runtime,
   RuntimeSpec,
+  RuntimeSurvey,
   RuntimeTarget,
   StartedRuntime,
 } from "../../ports/runtime.ts";
@@ -131,6 +132,7 @@ function port(world: World): Runtime {
     },
 
     look: async (targets) => look(world, targets),
+    survey: async (targets) => survey(world, targets),
     reopen: async () => reopen(world),
 
     async marked() {
@@ -241,4 +243,10 @@ function look(world: World, targets: readonly RuntimeTarget[]): ReadonlyMap<Sess
     return !failure ? seen : { ...seen, runtime: { kind: "probe_failed", cause: failure.message } };
   };
   return new Map(targets.map((target) => [target.sessionId, observe(target)]));
+}
+
+function survey(world: World, targets: readonly RuntimeTarget[]): RuntimeSurvey {
+  const isCertain = !world.sight.isLost && targets.length > 0;
+  const marks = [...world.lives].map(([sessionId, { launchId }]) => ({ sessionId, launchId }));
+  return { seen: look(world, targets), marks: isCertain ? marks : null };
 }

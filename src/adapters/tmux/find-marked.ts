@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import { parseLaunchId, parseSessionId } from "../../domain/ids.ts";
 import type { ProcessIdentity } from "../../domain/session.ts";
-import type { MarkedRuntime } from "../../ports/runtime.ts";
+import type { MarkedRuntime, RuntimeMark } from "../../ports/runtime.ts";
 import { askServer, type ServerAnswer } from "./ask-server.ts";
 import type { PaneRow } from "./pane-list.ts";
 import { deafCause, ENDING_MS, type RecordedServerDeps } from "./reopen.ts";
@@ -31,6 +31,26 @@ export async function findMarked(deps: FindDeps): Promise<readonly MarkedRuntime
     default:
       return assertNever(answer);
   }
+}
+
+/**
+ * The marks that an answer of the server of this data directory lists; `null` without one, and when another server
+ * than the one that runs may have answered. Never rejects.
+ */
+export async function marksIn(
+  { servers, owner }: FindDeps,
+  answer: ServerAnswer | undefined,
+): Promise<readonly RuntimeMark[] | null> {
+  if (answer?.kind !== "panes") return null;
+  const recorded = await servers.read().catch(() => undefined);
+  if (recorded === undefined || !isAnswerOf(recorded, answer)) return null;
+  return onePaneEach(answer.panes, owner).flatMap((pane) => markOf(pane) ?? []);
+}
+
+function markOf({ aoSessionId, launchId: launch }: PaneRow): RuntimeMark | undefined {
+  const sessionId = parseSessionId(aoSessionId);
+  const launchId = parseLaunchId(launch);
+  return sessionId === undefined || launchId === undefined ? undefined : { sessionId, launchId };
 }
 
 /**
@@ -75,11 +95,10 @@ async function markedRuntime(
   pane: PaneRow,
   server: ProcessIdentity,
 ): Promise<MarkedRuntime | undefined> {
-  const sessionId = parseSessionId(pane.aoSessionId);
-  const launchId = parseLaunchId(pane.launchId);
-  if (sessionId === undefined || launchId === undefined) return undefined;
+  const mark = markOf(pane);
+  if (mark === undefined) return undefined;
   const isRunning = pane.isAgents && !pane.dead;
   const process = isRunning ? ((await processes.identify(pane.panePid)) ?? null) : null;
   const handle = { name: "tmux", id: pane.sessionId, paneId: pane.paneId, socketPath, server };
-  return { sessionId, launchId, handle, process, createdAtMs: pane.createdAtMs };
+  return { ...mark, handle, process, createdAtMs: pane.createdAtMs };
 }

@@ -67,30 +67,37 @@ function whereUnlisted({ handle }: RuntimeTarget, answer: ServerAnswer, server: 
   }
 }
 
+/** Where all targets are, in the order given, and what the servers answered by which that is known. */
+export interface Located {
+  readonly sightings: readonly Sighting[];
+  readonly answers: ReadonlyMap<string, ServerAnswer>;
+}
+
 /**
  * Looks for all targets, with one call to each server and one look at all processes, in the order given.
  * Changes nothing: one whose server lives but lost its socket is unknown. Never rejects.
  */
-export async function locateAll(
-  deps: OwnedDeps,
-  targets: readonly RuntimeTarget[],
-): Promise<readonly Sighting[]> {
+export async function locateAll(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Promise<Located> {
   const first = await lookOnce(deps, targets);
-  if (!first.some(isDeaf)) return first.map(({ sighting }) => sighting);
+  if (!first.looked.some(isDeaf)) return locatedBy(first);
   await sleep(ENDING_MS);
-  return (await lookOnce(deps, targets)).map(({ sighting }) => sighting);
+  return locatedBy(await lookOnce(deps, targets));
+}
+
+function locatedBy({ looked, answers }: LookedOnce): Located {
+  return { sightings: looked.map(({ sighting }) => sighting), answers };
 }
 
 /** Looks for one target; as `locateAll`. */
 export async function locate(deps: OwnedDeps, target: RuntimeTarget): Promise<Sighting> {
-  const [sighting] = await locateAll(deps, [target]);
+  const [sighting] = (await locateAll(deps, [target])).sightings;
   return sighting ?? { location: { kind: "gone" }, process: { kind: "indeterminate" } };
 }
 
 /** As `locate`, but a server that lives and lost its socket is told to open it again. For those who change. */
 export async function locateReopened(deps: OwnedDeps, target: RuntimeTarget): Promise<Sighting> {
   const { socketPath, server } = target.handle;
-  const [looked] = await lookOnce(deps, [target]);
+  const [looked] = (await lookOnce(deps, [target])).looked;
   if (looked !== undefined && !isDeaf(looked)) return looked.sighting;
   await reopen(deps, socketPath, server);
   return locate(deps, target);
@@ -112,14 +119,19 @@ function isDeaf({ answer, serverFact }: Looked): boolean {
   return answer.kind === "no_server" && serverFact.kind === "alive";
 }
 
-async function lookOnce(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Promise<readonly Looked[]> {
+interface LookedOnce {
+  readonly looked: readonly Looked[];
+  readonly answers: ReadonlyMap<string, ServerAnswer>;
+}
+
+async function lookOnce(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Promise<LookedOnce> {
   const socketPaths = [...new Set(targets.map(({ handle }) => handle.socketPath))];
-  const [answers, facts] = await Promise.all([
-    Promise.all(socketPaths.map((path) => askServer(deps.run, path))),
+  const [asked, facts] = await Promise.all([
+    Promise.all(socketPaths.map(async (path) => [path, await askServer(deps.run, path)] as const)),
     deps.processes.look(targets.flatMap(({ handle, process }) => [handle.server, process ?? handle.server])),
   ]);
   const whyForeign = foreignness(deps);
-  const panesIn = new Map(socketPaths.map((path, index) => [path, bySession(answers[index] ?? NOT_ASKED)]));
+  const panesIn = new Map(asked.map(([path, answer]) => [path, bySession(answer)]));
   const looked = targets.map(async (target, index): Promise<Looked> => {
     const { socketPath, id } = target.handle;
     const answer = panesIn.get(socketPath)?.(id) ?? NOT_ASKED;
@@ -129,7 +141,7 @@ async function lookOnce(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Pro
     const process = target.process === null ? unrecorded(serverFact) : processFact;
     return { serverFact, answer, sighting: { location, process } };
   });
-  return Promise.all(looked);
+  return { looked: await Promise.all(looked), answers: new Map(asked) };
 }
 
 const NOT_ASKED: ServerAnswer = { kind: "failed", cause: "not asked" };

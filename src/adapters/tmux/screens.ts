@@ -13,7 +13,7 @@ export async function readScreens(
   targets: readonly RuntimeTarget[],
 ): Promise<ReadonlyMap<SessionId, readonly string[]>> {
   if (targets.length === 0) return new Map();
-  const sightings = await locateAll(deps, targets);
+  const { sightings } = await locateAll(deps, targets);
   const found = targets.filter((_target, index) => {
     const location = sightings[index]?.location;
     return location?.kind === "found" && !location.pane.dead;

@@ -10,9 +10,9 @@ import { captureRuntime } from "./capture.ts";
 import { checkTmux, explainRefusal } from "./check.ts";
 import { createRuntime } from "./create.ts";
 import { destroyRuntime } from "./destroy.ts";
-import { findMarked } from "./find-marked.ts";
+import { findMarked, marksIn } from "./find-marked.ts";
 import type { OwnedDeps } from "./foreign.ts";
-import { locateAll, type Sighting } from "./locate.ts";
+import { type Located, locateAll, type Sighting } from "./locate.ts";
 import { hasEnding } from "./pane-list.ts";
 import { reopenRecorded } from "./reopen.ts";
 import { type TmuxProgram, tmuxRunner } from "./run-tmux.ts";
@@ -43,7 +43,11 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
     name: "tmux",
     check: () => checkTmux(options),
     create: (spec) => createRuntime({ ...deps, explain: () => explainRefusal(options) }, spec),
-    look: (targets) => lookAt(deps, targets),
+    look: async (targets) => (await surveyAt(deps, targets)).seen,
+    async survey(targets) {
+      const { seen, answers } = await surveyAt(deps, targets);
+      return { seen, marks: await marksIn(deps, answers.get(socketPath)) };
+    },
     reopen: () => reopenRecorded(deps).catch(() => undefined),
     marked: () => findMarked(deps),
     async find(sessionId, launchId) {
@@ -62,12 +66,14 @@ export function tmuxRuntime(options: TmuxRuntimeOptions): Runtime {
   };
 }
 
-async function lookAt(
-  deps: OwnedDeps,
-  targets: readonly RuntimeTarget[],
-): Promise<ReadonlyMap<SessionId, RuntimeObservation>> {
-  const sightings = await locateWithEndings(deps, targets);
-  return new Map(
+interface Surveyed {
+  readonly seen: ReadonlyMap<SessionId, RuntimeObservation>;
+  readonly answers: Located["answers"];
+}
+
+async function surveyAt(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Promise<Surveyed> {
+  const { sightings, answers } = await locateWithEndings(deps, targets);
+  const seen = new Map(
     targets.flatMap((target, index): [SessionId, RuntimeObservation][] => {
       const seen = sightings[index];
       return seen === undefined
@@ -75,16 +81,14 @@ async function lookAt(
         : [[target.sessionId, { runtime: runtimeFact(seen), process: seen.process }]];
     }),
   );
+  return { seen, answers };
 }
 
 /** As `locateAll`, but an agent that is dead has its ending told, where tmux can be brought to tell it. */
-async function locateWithEndings(
-  deps: OwnedDeps,
-  targets: readonly RuntimeTarget[],
-): Promise<readonly Sighting[]> {
-  const sightings = await locateAll(deps, targets);
-  const untold = targets.filter((_target, index) => isUntold(sightings[index]));
-  if (untold.length === 0) return sightings;
+async function locateWithEndings(deps: OwnedDeps, targets: readonly RuntimeTarget[]): Promise<Located> {
+  const located = await locateAll(deps, targets);
+  const untold = targets.filter((_target, index) => isUntold(located.sightings[index]));
+  if (untold.length === 0) return located;
   const socketPaths = new Set(untold.map(({ handle }) => handle.socketPath));
   await Promise.all([...socketPaths].map((socketPath) => deps.run(socketPath, reapArgs())));
   return locateAll(deps, targets);

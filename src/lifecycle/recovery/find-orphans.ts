@@ -1,6 +1,6 @@
 import { parseSessionId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
-import type { MarkedRuntime } from "../../ports/runtime.ts";
+import type { MarkedRuntime, RuntimeMark } from "../../ports/runtime.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import type { Orphan } from "./reconcile-result.ts";
@@ -13,7 +13,7 @@ export interface Orphans {
 
 /** What owns things: rows, and the sessions that operations work on. */
 interface Owners {
-  readonly rows: readonly SessionRecord[];
+  readonly rows: ReadonlyMap<string, SessionRecord>;
   readonly busy: ReadonlySet<string>;
   /** The row of an operation or a session cannot be read, and not even its session is known: it may own anything. */
   readonly isBlind: boolean;
@@ -22,12 +22,27 @@ interface Owners {
 /**
  * Runtimes and worktrees that no session and no unfinished operation owns; those that were made ahead are nobody's
  * by intent, and none. Changes nothing. What another process just makes is none: the world is listed before those who may own it are read.
+ * Where a look just listed all `marks` and each has an owner, the runtimes are not listed again.
  *
  * @throws AoError runtime_unavailable, data_dir_unusable when it could not look.
  */
-export async function findOrphans(deps: SessionDeps): Promise<Orphans> {
-  const [runtimes, workspaces] = await Promise.all([deps.runtime.marked(), deps.workspace.marked()]);
+export async function findOrphans(
+  deps: SessionDeps,
+  marks: readonly RuntimeMark[] | null = null,
+): Promise<Orphans> {
+  const [listed, workspaces] = await Promise.all([
+    marks === null ? deps.runtime.marked() : null,
+    deps.workspace.marked(),
+  ]);
   const owners = readOwners(deps);
+  if (listed !== null) return strangers(owners, { runtimes: listed, workspaces });
+  const areOwned = (marks ?? []).every((mark) => ownsRuntime(owners, mark));
+  if (areOwned) return strangers(owners, { runtimes: [], workspaces });
+  const runtimes = await deps.runtime.marked();
+  return strangers(readOwners(deps), { runtimes, workspaces });
+}
+
+function strangers(owners: Owners, { runtimes, workspaces }: Orphans): Orphans {
   return {
     runtimes: runtimes.filter((runtime) => !ownsRuntime(owners, runtime)),
     workspaces: workspaces.filter(
@@ -44,18 +59,18 @@ function readOwners({ store, operations }: SessionDeps): Owners {
   const isBlind =
     unreadable.some(({ sessionId }) => sessionId === null) ||
     damaged.some(({ id }) => parseSessionId(id) === undefined);
-  return { rows, busy: new Set([...sessions, ...damaged.map(({ id }) => id)]), isBlind };
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return { rows: byId, busy: new Set([...sessions, ...damaged.map(({ id }) => id)]), isBlind };
 }
 
-function ownsRuntime({ rows, busy, isBlind }: Owners, { sessionId, launchId }: MarkedRuntime): boolean {
-  const ofRow = ({ id, metadata }: SessionRecord) => id === sessionId && metadata.launchId === launchId;
-  return isBlind || busy.has(sessionId) || rows.some(ofRow);
+function ownsRuntime({ rows, busy, isBlind }: Owners, { sessionId, launchId }: RuntimeMark): boolean {
+  return isBlind || busy.has(sessionId) || rows.get(sessionId)?.metadata.launchId === launchId;
 }
 
 function ownsWorkspace({ rows, busy, isBlind }: Owners, { ref }: MarkedWorkspace): boolean {
-  const ofRow = ({ id, metadata }: SessionRecord) =>
-    id === ref.sessionId && metadata.workspacePath === ref.path && metadata.workspaceFreedAtMs === null;
-  return isBlind || busy.has(ref.sessionId) || rows.some(ofRow);
+  const metadata = rows.get(ref.sessionId)?.metadata;
+  const isOfRow = metadata?.workspacePath === ref.path && metadata.workspaceFreedAtMs === null;
+  return isBlind || busy.has(ref.sessionId) || isOfRow;
 }
 
 /** An orphan runtime as it is told. */

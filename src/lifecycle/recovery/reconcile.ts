@@ -6,7 +6,7 @@ import type { SessionDeps } from "../deps.ts";
 import { type ContinueOptions, continueGoals, type GoalsContinued } from "../goals/continue-goals.ts";
 import { settleGoals } from "../goals/settle-goals.ts";
 import { deliverQueued, type QueuedDeliveries } from "../messages/deliver-queued.ts";
-import { observeSessions } from "../observe-sessions.ts";
+import { type ObserveResult, observeSessions } from "../observe-sessions.ts";
 import { crossing } from "../operations/crossing.ts";
 import { type TendedPools, tendPools } from "../pool/tend-pools.ts";
 import { describeUnreadable } from "../session-refs.ts";
@@ -19,6 +19,7 @@ import { type UndoneOrphans, undoOrphans } from "./undo-orphans.ts";
 interface Observed {
   readonly observed: number;
   readonly transitions: readonly Transition[];
+  readonly marks: ObserveResult["marks"];
   readonly errors: readonly RecoveryError[];
 }
 
@@ -32,9 +33,8 @@ interface Observed {
  */
 export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}): Promise<ReconcileResult> {
   const { operations, errors } = await recoverOperations(deps);
-  const seen = await orError<Omit<Observed, "errors">>("sessions", { observed: 0, transitions: [] }, () =>
-    observe(deps),
-  );
+  const unseen = { observed: 0, transitions: [], marks: null };
+  const seen = await orError<Omit<Observed, "errors">>("sessions", unseen, () => observe(deps));
   const taken = await orError<Omit<GoalsContinued, "errors">>("goals", { goals: [] }, () =>
     continueGoals(deps, options),
   );
@@ -46,7 +46,7 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
     return { setAside: await deps.inbox.tidy(deps.clock.nowMs()), errors: [] };
   });
   const undone = await orError<Omit<UndoneOrphans, "errors">>("orphans", { orphans: [] }, () =>
-    undoOrphans(deps),
+    undoOrphans(deps, seen.marks),
   );
   const tended = await orError<Omit<TendedPools, "errors">>("pools", { pool: [] }, () =>
     tendPools(deps, { projectId: null, fills: true }),
@@ -77,8 +77,9 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
 
 async function observe(deps: SessionDeps): Promise<Observed> {
   const before = new Map(deps.store.rows().sessions.map((record) => [record.id, record]));
-  const { sessions, unreadable, lookFailures, unsaved } = await observeSessions(deps);
+  const { sessions, unreadable, marks, lookFailures, unsaved } = await observeSessions(deps);
   return {
+    marks,
     observed: sessions.filter(({ id }) => isLive(before.get(id))).length,
     transitions: sessions.flatMap((record) => transitionOf(before.get(record.id), record) ?? []),
     errors: [

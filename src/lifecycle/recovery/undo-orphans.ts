@@ -1,7 +1,7 @@
 import { type JsonValue, jsonMembers } from "../../domain/canonical-json.ts";
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { Operation } from "../../domain/operation.ts";
-import type { MarkedRuntime } from "../../ports/runtime.ts";
+import type { MarkedRuntime, RuntimeSurvey } from "../../ports/runtime.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import { beginOnce } from "../operations/begin-once.ts";
@@ -25,11 +25,15 @@ export interface UndoneOrphans {
 /**
  * Takes away what has our marks, no owner, and nothing to lose in it; names the rest. Each on its own. Where the
  * store is damaged anywhere nothing is taken away, which is an error of each: an owner may be what is lost.
+ * `marks` as of `findOrphans`.
  *
  * @throws AoError as `findOrphans`; nothing was changed then.
  */
-export async function undoOrphans(deps: SessionDeps): Promise<UndoneOrphans> {
-  const { runtimes, workspaces } = await findOrphans(deps);
+export async function undoOrphans(
+  deps: SessionDeps,
+  marks: RuntimeSurvey["marks"] = null,
+): Promise<UndoneOrphans> {
+  const { runtimes, workspaces } = await findOrphans(deps, marks);
   const orphans: Orphan[] = [];
   const errors: RecoveryError[] = [];
   const kept = new Set<string>();

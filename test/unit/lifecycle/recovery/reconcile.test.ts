@@ -69,6 +69,19 @@ describe("a reconcile", () => {
     expect(await reconcile(world.deps)).toEqual({ observed: 1, ...NOTHING });
   });
 
+  test("lists the runtimes once: by its look, and anew only where that saw one of nobody", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.clearLog();
+    await reconcile(world.deps);
+    const calls = () => world.log.filter((line) => line.startsWith("runtime."));
+    expect(calls()).toEqual([`runtime.look ${ID}`]);
+    await strays(world, "app-7");
+    world.clearLog();
+    await reconcile(world.deps);
+    expect(calls()).toEqual([`runtime.look ${ID}`, "runtime.marked"]);
+  });
+
   test("saves what it hears, and tells each change of status once", async () => {
     const world = aWorld();
     await world.spawn();

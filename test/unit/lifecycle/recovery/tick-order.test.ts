@@ -84,6 +84,6 @@ test("a tick cancels before it settles what ended, looks once at all that live, 
     ...["inbox.pending", "inbox.remove", `turns.save ${CANCELLED} failed`],
     ...[`runtime.look ${CANCELLED} ${LOST} ${RESTING}`, `turns.save ${LOST} interrupted`],
     ...[`runtime.look ${RESTING}`, `messenger.send ${RESTING}`, `turns.save ${RESTING} running`],
-    ...["inbox.tidy", "runtime.marked", "workspace.sweepTrash"],
+    ...["inbox.tidy", "workspace.sweepTrash"],
   ]);
 });
