@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { memoryConfig } from "../../../src/adapters/memory/config.ts";
 import { AoError } from "../../../src/domain/errors.ts";
 import { anEmptySpawn, type SpawnPlan, spawnPlanned } from "../../../src/lifecycle/configured-sessions.ts";
 import type { SessionDeps } from "../../../src/lifecycle/deps.ts";
@@ -19,16 +20,10 @@ function aWorldWithShop(): World {
   return world;
 }
 
-const setting = <Value>(value: Value) => ({ value, source: "default" as const });
-
 /** A plan to spawn in the repository that is not registered. */
 async function planned({ deps }: World, config: readonly ConfiguredProject[] = []): Promise<SpawnPlan> {
-  const settings = {
-    ...{ agent: setting("memory"), model: setting(null), permissions: setting("default"), env: setting({}) },
-    ...{ rules: setting(null), symlinks: setting([]), copy: setting([]), postCreate: setting([]) },
-    ...{ postCreateTimeoutMs: setting(1_000), defaultBranch: setting(null) },
-  } as unknown as SpawnPlan["settings"];
   const found = await requireProject(deps, { flag: null, cwd: SHOP, config });
+  const settings = await memoryConfig({ defaultAgent: "memory" }).settingsFor(null, "worker");
   return { found, configured: config, kind: "worker", settings, agent: "memory", configPath: null };
 }
 
