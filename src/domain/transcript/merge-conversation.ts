@@ -39,11 +39,17 @@ export function mergeConversation(facts: MergeFacts): readonly TranscriptMessage
   const { held, told } = facts;
   const known = keysOf(held);
   const fresh = newEntries(told, known);
-  const turns = new Map(told.flatMap((one) => (one.turnId === null ? [] : [[keyOfTold(one), one.turnId]])));
+  const turns = turnsIn(told);
   if (fresh.length === 0 && turns.size === 0) return held;
   const merged = withTurns(inOrder(facts, fresh), turns);
   const isSame = merged.length === held.length && merged.every((message, index) => message === held[index]);
   return isSame ? held : merged;
+}
+
+/** Of an entry told twice, the hook's word counts. */
+function turnsIn(told: readonly ToldEntry[]): ReadonlyMap<string, string> {
+  const last = told.toSorted((one, other) => Number(one.source === "hook") - Number(other.source === "hook"));
+  return new Map(last.flatMap((one) => (one.turnId === null ? [] : [[keyOfTold(one), one.turnId]])));
 }
 
 /** Whether something between what is held and what was told is missing, or has no text. */

@@ -10,9 +10,11 @@ import { factsOf, foldFacts } from "../fold-facts.ts";
 import { eventsOf, type Facts, type SaveDeps } from "../gather-facts.ts";
 import { lastHeardMs } from "../last-heard.ts";
 import { crossing } from "../operations/crossing.ts";
+import type { Heard } from "../turns/record-turns.ts";
 import { turnsBegun } from "../turns/turns-begun.ts";
 import { holdsAll, saveConversation } from "./save-conversation.ts";
 import { transcriptRef } from "./transcript-ref.ts";
+import { turnsOfLog } from "./turns-of-log.ts";
 import { clearUnsaved, markUnsaved, type Unsaved, unsavedIds } from "./unsaved.ts";
 
 export interface FeedOptions {
@@ -106,7 +108,7 @@ async function saveNews(deps: SaveDeps, facts: Facts, { record, agent, readsLog 
   const told = toldByHooks(deps, facts, { record, agent });
   const conversations = conversationsOf(record);
   const concerned = new Set([...conversations.slice(-1), ...told.map((one) => one.conversationId)]);
-  const log = () => toldByLog(deps, { record, agent }, concerned);
+  const log = () => toldByLog(deps, facts, { record, agent, conversations: concerned });
   const heard = readsLog ? [...told, ...(await log())] : told;
   const conversation = { id: record.id, ref: transcriptRef(deps, record), told: heard, conversations, log };
   // Most logs say nothing that was not heard; events are taken away only after a save.
@@ -128,8 +130,7 @@ type Speaker = Pick<News, "record" | "agent">;
 
 /** Also by events of another launch: what was said was said. */
 function toldByHooks(deps: SaveDeps, facts: Facts, { record, agent }: Speaker): readonly ToldEntry[] {
-  const heard = { before: record, facts: factsOf(deps, facts, record), nowMs: facts.takenAtMs };
-  const turns = turnsBegun(deps, heard);
+  const turns = turnsBegun(deps, heardOf(deps, facts, record));
   return eventsOf(facts, record)
     .filter((event) => event.agent === agent.name)
     .flatMap((event) => {
@@ -142,6 +143,10 @@ function toldByHooks(deps: SaveDeps, facts: Facts, { record, agent }: Speaker): 
     });
 }
 
+function heardOf(deps: SaveDeps, facts: Facts, record: SessionRecord): Heard {
+  return { before: record, facts: factsOf(deps, facts, record), nowMs: facts.takenAtMs };
+}
+
 /** What a fork took over from another session is in its transcript already. */
 function isNotPast({ metadata: { fork } }: SessionRecord, conversationId: string) {
   const through = fork?.inheritedThrough ?? null;
@@ -150,16 +155,18 @@ function isNotPast({ metadata: { fork } }: SessionRecord, conversationId: string
 }
 
 async function toldByLog(
-  { dataDir }: SaveDeps,
-  { record, agent }: Speaker,
-  conversations: ReadonlySet<string>,
+  deps: SaveDeps,
+  facts: Facts,
+  { record, agent, conversations }: Speaker & { readonly conversations: ReadonlySet<string> },
 ): Promise<readonly ToldEntry[]> {
-  const { workspacePath } = record.metadata;
+  const place = { dataDir: deps.dataDir, workspacePath: record.metadata.workspacePath };
   const told: ToldEntry[] = [];
   for (const conversationId of conversations) {
-    const entries = (await agent.readConversation?.(conversationId, { dataDir, workspacePath })) ?? [];
-    const about = { conversationId, source: "agent_log", turnId: null } as const;
-    for (const entry of entries.filter(isNotPast(record, conversationId))) told.push({ ...about, entry });
+    const all = (await agent.readConversation?.(conversationId, place)) ?? [];
+    const entries = all.filter(isNotPast(record, conversationId));
+    const turns = turnsOfLog(deps, heardOf(deps, facts, record), entries);
+    const about = { conversationId, source: "agent_log" } as const;
+    for (const entry of entries) told.push({ ...about, turnId: turns.get(entry) ?? null, entry });
   }
   return told;
 }

@@ -85,6 +85,9 @@ describe("what is told of a conversation", () => {
 
   test("is the hook's word where both told it", () => {
     expect(merge([], [...FROM_LOG, ...TALK]).every(({ source }) => source === "hook")).toBe(true);
+    const guessed = FROM_LOG.map((one) => ({ ...one, turnId: "guessed" }));
+    expect(merge([], [...TALK, ...guessed])).toEqual(WHOLE);
+    expect(merge([], [...guessed, ...TALK])).toEqual(WHOLE);
   });
 
   test("leaves out what nobody has the text of, until the log has it", () => {

@@ -137,6 +137,30 @@ describe("the agent's own log", () => {
     expect(messages[1]?.turnId).toBe(messages[0]?.turnId);
   });
 
+  test("gives what it alone tells to the turns that were heard of at that time", async () => {
+    const { world, conversationId } = await aTalkingWorld();
+    const turn = async (from: number) => {
+      const now = { atMs: world.clock.nowMs() };
+      await world.hear(ID, "submit", { body: `user ${from}`, ...now });
+      await world.hear(ID, "ready", now);
+      const said = upTo(from + 2).slice(from - 1);
+      logged.push(...said.map((entry) => ({ ...entry, atMs: now.atMs + 40 })));
+      world.agent.setLog(conversationId, [...logged]);
+      world.clock.advance(5000);
+    };
+    const logged: ConversationEntry[] = [];
+    await turn(1);
+    await observeSessions(world.deps);
+    await turn(4);
+    await turn(7);
+    await world.kill(ID);
+    const ids = world.deps.turns.ofSession(ID, 9).turns.map(({ turnId }) => turnId);
+    const [third, second, first] = ids;
+    expect((await messagesOf(world)).map(({ turnId, source }) => [turnId, source])).toEqual(
+      [first, first, first, second, second, second, third, third, third].map((id) => [id, "agent_log"]),
+    );
+  });
+
   test("is read when the session ends, by a kill or by itself", async () => {
     for (const end of ["kill", "exit"] as const) {
       const { world, conversationId, hear } = await aTalkingWorld();

@@ -5,8 +5,9 @@ import { entriesIn } from "../../../../../src/adapters/agents/claude-code/conver
 import { readOwnEvents } from "../../../../../src/adapters/agents/claude-code/own-events.ts";
 import { readLog } from "../../../../../src/adapters/agents/claude-code/read-log.ts";
 import { parseLaunchId, parseSessionId } from "../../../../../src/domain/ids.ts";
+import { turnsOfPrompts } from "../../../../../src/domain/transcript/turns-of-prompts.ts";
 import { tempDir } from "../../../../support/temp-dir.ts";
-import { CONVERSATION, recorded, WORKSPACE } from "./recorded.ts";
+import { CONVERSATION, payloads, recorded, WORKSPACE } from "./recorded.ts";
 
 interface Own {
   readonly status?: string;
@@ -108,6 +109,21 @@ describe("the log of a conversation", () => {
     const positions = entries.map(({ position }) => position);
     expect(positions).toEqual(positions.toSorted((one, other) => one - other));
     expect(entries.map(({ after }) => after)).toEqual([null, ...positions.slice(0, -1)]);
+  });
+
+  test("has the prompts that its hooks told of, each for one turn, also when the hook of one was lost", () => {
+    const prompts = entriesIn(recorded("log.jsonl")).filter(({ edge }) => edge === "start");
+    const heard = payloads("UserPromptSubmit").map((body) => (JSON.parse(body) as { prompt: string }).prompt);
+    expect(prompts.map(({ text }) => text)).toEqual(heard);
+    // When a hook ran was not recorded: somewhat after the record of its prompt.
+    const turns = prompts.map(({ text, atMs }) => ({ turnId: `${text}`, startedAtMs: (atMs ?? 0) + 300 }));
+    for (const lost of turns) {
+      const others = turns.filter((turn) => turn !== lost);
+      const found = turnsOfPrompts(prompts, others, () => true);
+      expect(prompts.map((prompt) => found.get(prompt) ?? null)).toEqual(
+        heard.map((text) => (text === lost.turnId ? null : text)),
+      );
+    }
   });
 
   test("with a torn last line is told without it", () => {
