@@ -135,11 +135,7 @@ function port(world: World): Runtime {
     survey: async (targets) => survey(world, targets),
     reopen: async () => reopen(world),
 
-    async marked() {
-      begin(world, "marked", "");
-      requireSight(world);
-      return [...lives].map(([sessionId, life]) => markedLife(sessionId, life));
-    },
+    marked: async () => marked(world),
 
     async find(sessionId, launchId) {
       begin(world, "find", sessionId);
@@ -178,6 +174,12 @@ function port(world: World): Runtime {
     switchArgv: (handle, env) =>
       env["TMUX"]?.startsWith(`${handle.socketPath},`) === true ? ["memory", "switch", handle.id] : undefined,
   };
+}
+
+function marked(world: World): readonly MarkedRuntime[] {
+  begin(world, "marked", "");
+  requireSight(world);
+  return [...world.lives].map(([sessionId, life]) => markedLife(sessionId, life));
 }
 
 function begin(world: World, method: Method, subject: string): void {
