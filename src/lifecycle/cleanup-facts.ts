@@ -17,7 +17,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import { isKeepable } from "../domain/salvage.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { ProcessUse } from "../ports/process-table.ts";
-import type { WorkspaceSurvey } from "../ports/workspace.ts";
+import type { WorkspaceSurvey } from "../ports/workspace-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { describeRival, isOwnLaunch, rivalOf } from "./launch-owner.ts";
 import { mayStillRun } from "./live-target.ts";

@@ -2,7 +2,7 @@ import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts
 import type { MergedBranch } from "../domain/cleanup-plan.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
-import type { BranchQuery } from "../ports/workspace.ts";
+import type { BranchQuery } from "../ports/workspace-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { workspaceRef } from "./session-refs.ts";

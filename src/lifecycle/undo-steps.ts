@@ -2,13 +2,8 @@ import { errorMessage, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { shellQuoted } from "../domain/shell-quoted.ts";
 import type { RuntimeSpec, RuntimeTarget } from "../ports/runtime.ts";
-import type {
-  CreatedWorkspace,
-  IsKept,
-  KeptBranch,
-  WorkspacePlan,
-  WorkspaceRef,
-} from "../ports/workspace.ts";
+import type { CreatedWorkspace, IsKept, WorkspacePlan, WorkspaceRef } from "../ports/workspace.ts";
+import type { KeptBranch } from "../ports/workspace-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { launchDir } from "./launch-agent.ts";
 import type { Leftover } from "./leftover.ts";

@@ -5,7 +5,9 @@ import type { HeadPosition } from "../domain/salvage.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
 import type { Fence } from "./fence.ts";
 import type { ProcessUse } from "./process-table.ts";
+import type { SweptTrash } from "./swept-trash.ts";
 import type { ToolCheck } from "./tool-check.ts";
+import type { BranchQuery, KeptBranch, WorkspaceSurvey } from "./workspace-facts.ts";
 
 /** What is put into a new workspace before the agent starts. Paths are relative to the repository. */
 export interface PostCreate {
@@ -84,13 +86,6 @@ export interface CreatedWorkspace {
   readonly warnings: readonly string[];
 }
 
-/** A branch that holds what was committed while a workspace stood. */
-export interface KeptBranch {
-  readonly branch: string;
-  /** How many commits it has that the workspace did not begin with; `null` when they could not be counted. */
-  readonly commits: number | null;
-}
-
 /** A folder that is ours or looks like it, or one that an interrupted removal moved aside. */
 export interface MarkedWorkspace {
   /**
@@ -106,32 +101,6 @@ export interface MarkedWorkspace {
   readonly flaw: string | null;
   /** It was made ahead (`Spares`) and is no session's. */
   readonly spare?: { readonly baseCommit: string };
-}
-
-/** What of a workspace stays in its repository when it is freed: no reason to keep it. */
-export interface WorkspaceRemains {
-  /** The branch that is checked out and has a commit; `null` when there is none. */
-  readonly branch: string | null;
-  /** Commits that this branch has and no other branch, tag or remote, newest first. */
-  readonly commits: readonly string[];
-  /** Stashes made on this branch, as `stash@{0} WIP on feat/1: …`. */
-  readonly stashes: readonly string[];
-}
-
-/** Everything that is known of what a workspace holds. */
-export interface WorkspaceSurvey extends WorkspaceRemains {
-  /** As `Workspace.inspect` gives them. */
-  readonly findings: readonly WorkspaceFinding[];
-  /** All the ignored files that count as work, of which a finding names the first few. */
-  readonly ignoredWork: readonly string[];
-}
-
-/** A branch that may have done its work. */
-export interface BranchQuery {
-  readonly branch: string;
-  /** The operations that may have made it for its session; of another's making it is nobody's to delete. */
-  readonly madeBy: readonly OperationId[];
-  readonly defaultBranch: string | null;
 }
 
 /** Told the branch that is checked out, by its short name. */
@@ -275,8 +244,10 @@ export interface Workspace {
   marked(): Promise<readonly MarkedWorkspace[]>;
 
   /**
-   * Deletes the files of removed workspaces that interrupted runs have left, and returns how many there were.
-   * Others may do the same meanwhile; what resists is left for the next time.
+   * Deletes the files of removed workspaces that interrupted runs have left, and names what resists, which is left
+   * for the next time. Others may do the same meanwhile.
+   *
+   * @throws AoError data_dir_unusable when it cannot be told what is there.
    */
-  sweepTrash(): Promise<number>;
+  sweepTrash(): Promise<SweptTrash>;
 }

@@ -1,5 +1,6 @@
 import type { MergedBranch } from "../../domain/cleanup-plan.ts";
-import type { BranchQuery, WorkspaceRef } from "../../ports/workspace.ts";
+import type { WorkspaceRef } from "../../ports/workspace.ts";
+import type { BranchQuery } from "../../ports/workspace-facts.ts";
 import { branchesOf, type WorkspaceState } from "./workspace-state.ts";
 
 /** As `Workspace.mergedBranch`. */

@@ -4,12 +4,12 @@ import type { OperationId } from "../../domain/operation.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type {
   CreatedWorkspace,
-  KeptBranch,
   MarkedWorkspace,
   WorkspacePlan,
   WorkspaceRef,
   WorkspaceSpec,
 } from "../../ports/workspace.ts";
+import type { KeptBranch } from "../../ports/workspace-facts.ts";
 
 /** One workspace that is there. */
 export interface Place {
@@ -68,46 +68,6 @@ export function refuseOutside({ managedRoot }: WorkspaceState, ref: WorkspaceRef
   const root = managedRoot.endsWith("/") ? managedRoot : `${managedRoot}/`;
   if (!ref.path.startsWith(root)) throw unsafe(ref, `it is outside ${managedRoot}`);
 }
-
-/** @throws AoError as `Workspace.plan` */
-export function planNew(state: WorkspaceState, wanted: WorkspaceSpec): WorkspacePlan {
-  refuseBadBranch(wanted.branch);
-  const spec = wanted.branchIsMadeUp === true ? { ...wanted, branch: freeBranch(state, wanted) } : wanted;
-  const { path, branch, operationId, repositoryPath } = spec;
-  if (state.places.has(path)) throw taken(path);
-  refuseTakenBranch(state.places, spec);
-  const found = branchesOf(state, repositoryPath).get(branch);
-  const baseRef = found === undefined ? (spec.baseRef ?? spec.defaultBranch ?? "main") : branch;
-  const baseCommit = found?.commit ?? BASE_COMMIT;
-  return { operationId, path, branch, branchExists: found !== undefined, baseRef, baseCommit, warnings: [] };
-}
-
-function freeBranch(state: WorkspaceState, { branch, repositoryPath }: WorkspaceSpec): string {
-  const known = branchesOf(state, repositoryPath);
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? branch : `${branch}-${number}`;
-    if (!known.has(name)) return name;
-  }
-}
-
-/** @throws AoError branch_missing, branch_in_use */
-export function planFromBranch(state: WorkspaceState, spec: WorkspaceSpec): WorkspacePlan {
-  const known = branchesOf(state, spec.repositoryPath);
-  const missing = state.missing.has(spec.path) ? [`${spec.path} was moved or deleted by somebody`] : [];
-  const { branch, keptHead, branchCommit } = spec;
-  if (keptHead?.kind === "branch" && keptHead.commit !== null && !known.has(keptHead.branch)) {
-    const again = { ...planNew(state, { ...spec, branch: keptHead.branch }), ...standingAt(keptHead.commit) };
-    return { ...again, warnings: [...missing, `branch ${keptHead.branch} was gone, and is made again`] };
-  }
-  if (known.has(branch)) return { ...planNew(state, spec), warnings: missing };
-  if (branchCommit !== undefined)
-    return { ...planNew(state, spec), ...standingAt(branchCommit), warnings: missing };
-  if (keptHead === undefined) throw branchGone(branch);
-  const detached = { branchExists: true, detached: true, ...standingAt(keptHead.commit ?? BASE_COMMIT) };
-  return { ...planNew(state, spec), ...detached, warnings: [...missing, `branch ${branch} is gone`] };
-}
-
-const standingAt = (commit: string) => ({ baseRef: commit, baseCommit: commit });
 
 /** What stands where a restore is to use it. @throws AoError workspace_exists when it was to be made anew */
 export function standingAsPlanned(
@@ -236,27 +196,14 @@ export function markedAt(path: string, place: Place): MarkedWorkspace {
   };
 }
 
-function refuseBadBranch(branch: string): void {
-  if (!/^-|\.\.|[\s~^:?*[\\]|@\{|\.lock$|^$/.test(branch)) return;
-  throw new AoError("branch_invalid", `branch name ${JSON.stringify(branch)} is not valid`);
-}
-
-function refuseTakenBranch(places: ReadonlyMap<string, Place>, spec: WorkspaceSpec): void {
-  for (const [path, there] of places) {
-    if (there.repositoryPath !== spec.repositoryPath || there.branch !== spec.branch) continue;
-    throw new AoError("branch_in_use", `branch ${spec.branch} is checked out at ${path}`, {
-      details: { path, branch: spec.branch },
-    });
-  }
-}
-
 function justMade(branch: string): AoError {
   return new AoError("branch_in_use", `branch ${branch} was made by another process just now`, {
     details: { branch, path: null },
   });
 }
 
-function branchGone(branch: string): AoError {
+/** The refusal of a branch that is not there. */
+export function branchGone(branch: string): AoError {
   return new AoError("branch_missing", `branch ${branch} is gone`, { details: { branch } });
 }
 
@@ -265,7 +212,8 @@ export function unsafe({ path }: WorkspaceRef, why: string): AoError {
   return new AoError("workspace_unsafe_path", `${path} is not touched: ${why}`, { details: { path } });
 }
 
-function taken(path: string): AoError {
+/** The refusal of a path where something is. */
+export function taken(path: string): AoError {
   return new AoError("workspace_exists", `something is at ${path} already`, { details: { path } });
 }
 

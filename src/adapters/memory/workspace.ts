@@ -1,20 +1,17 @@
 import { isKeepable } from "../../domain/salvage.ts";
-import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
-import type { IsKept, Workspace, WorkspacePlan, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
+import type { IsKept, Workspace, WorkspaceRef } from "../../ports/workspace.ts";
 import { deleteProven, provenMerged } from "./merged-branches.ts";
+import { levers, type Method, type WorkspaceLevers, type World } from "./workspace-levers.ts";
+import { planFromBranch, planNew } from "./workspace-plans.ts";
 import {
   asItStands,
-  BASE_COMMIT,
   branchesKept,
-  branchesOf,
   created,
   emptyState,
   findings,
   free,
   markedAt,
-  planFromBranch,
-  planNew,
   refuseOther,
   refuseOutside,
   refuseStranger,
@@ -26,41 +23,8 @@ import {
   type WorkspaceState,
 } from "./workspace-state.ts";
 
-type Method = Exclude<keyof Workspace, "check">;
-
 /** The workspace port without git, with the levers a test pulls. */
-export interface MemoryWorkspace extends Workspace {
-  /** One entry a call, in order: `workspace.<method> <session>`; plans and `marked` are not worth one. */
-  readonly log: string[];
-  /** Gives the workspace at `path` something to lose: inspect reports it and destroy refuses. */
-  refuse(path: string, findings?: readonly WorkspaceFinding[]): void;
-  /** What `check` says from now on. */
-  setTool(check: ToolCheck): void;
-  /** Takes `refuse` back. */
-  allow(path: string): void;
-  /** The next call of `method` is logged, changes nothing and throws `error`. */
-  failNext(method: Method, error: Error): void;
-  /** Leaves what a `create` that was killed in the middle leaves: branch and folder, without its mark. */
-  breakOff(spec: WorkspaceSpec, plan: WorkspacePlan): void;
-  /** Whether a workspace is at `path`. */
-  exists(path: string): boolean;
-  /** How many workspaces were made at `path` so far. */
-  made(path: string): number;
-  /** Takes the workspace at `path` away as a person with `mv` or `rm -rf` would. */
-  vanish(path: string): void;
-  /** Switches the workspace at `path` to another branch, made when there is none; `null` detaches it. */
-  switchTo(path: string, branch: string | null): void;
-  /** Leaves the files of one more removed workspace to be deleted. */
-  leaveTrash(): void;
-  addBranch(repositoryPath: string, branch: string): void;
-  /** Puts a commit on a branch. */
-  moveBranch(repositoryPath: string, branch: string): void;
-  removeBranch(repositoryPath: string, branch: string): void;
-  /** The default branch has all commits of this one from now on. */
-  mergeBranch(repositoryPath: string, branch: string): void;
-  /** Branches of one repository, sorted. */
-  branches(repositoryPath: string): readonly string[];
-}
+export interface MemoryWorkspace extends Workspace, WorkspaceLevers {}
 
 export interface MemoryWorkspaceOptions {
   /** Where the calls are written down; a log of its own when absent. */
@@ -69,68 +33,13 @@ export interface MemoryWorkspaceOptions {
   readonly managedRoot?: string;
 }
 
-const UNTRACKED: WorkspaceFinding = {
-  kind: "untracked",
-  detail: "1 untracked file",
-  items: ["notes.txt"],
-  count: 1,
-};
-
-const LATER_COMMIT = "1".repeat(40);
-
 const TOOL: ToolCheck = { kind: "ok", version: "2.39.5", path: "/usr/bin/git" };
-
-interface World {
-  readonly log: string[];
-  tool: ToolCheck;
-  readonly state: WorkspaceState;
-  readonly failures: Map<Method, Error[]>;
-}
 
 /** An in-memory twin of the git worktree adapter; passes the same contract. */
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
   const state = emptyState(options.managedRoot ?? "/");
   const world: World = { log: options.log ?? [], tool: TOOL, state, failures: new Map() };
   return { ...levers(world), ...looks(world), ...changes(world) };
-}
-
-function levers(world: World): Omit<MemoryWorkspace, keyof Workspace> {
-  const { log, state, failures } = world;
-  const setBranch = (repositoryPath: string, branch: string, commit: string) => {
-    const known = branchesOf(state, repositoryPath);
-    known.set(branch, { commit, madeBy: known.get(branch)?.madeBy });
-  };
-  return {
-    log,
-    refuse: (path, found = [UNTRACKED]) => void state.kept.set(path, found),
-    setTool(check) {
-      world.tool = check;
-    },
-    allow: (path) => void state.kept.delete(path),
-    failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
-    breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
-    exists: (path) => state.places.has(path),
-    made: (path) => state.made.get(path) ?? 0,
-    vanish(path) {
-      if (state.places.delete(path)) state.missing.add(path);
-    },
-    switchTo(path, branch) {
-      const place = state.places.get(path);
-      if (place === undefined) return;
-      const known = branchesOf(state, place.repositoryPath);
-      if (branch !== null && !known.has(branch))
-        known.set(branch, { commit: BASE_COMMIT, madeBy: undefined });
-      state.places.set(path, { ...place, branch });
-    },
-    leaveTrash() {
-      state.trash += 1;
-    },
-    addBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, BASE_COMMIT),
-    moveBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, LATER_COMMIT),
-    removeBranch: (repositoryPath, branch) => void branchesOf(state, repositoryPath).delete(branch),
-    mergeBranch: (repositoryPath, branch) => void state.merged.add(`${repositoryPath} ${branch}`),
-    branches: (repositoryPath) => [...branchesOf(state, repositoryPath).keys()].sort(),
-  };
 }
 
 type Looks = "check" | "plan" | "planRestore" | "inspect" | "survey" | "mergedBranch" | "users" | "marked";
@@ -237,9 +146,9 @@ function changes(world: World): Omit<Workspace, Looks> {
 
     async sweepTrash() {
       failAt(world, "sweepTrash");
-      const swept = state.trash;
+      const deleted = state.trash;
       state.trash = 0;
-      return swept;
+      return { deleted, left: [...state.leftInTrash] };
     },
   };
 }

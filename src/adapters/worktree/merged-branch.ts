@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MergedBranch } from "../../domain/cleanup-plan.ts";
-import type { BranchQuery, WorkspaceRef } from "../../ports/workspace.ts";
+import type { WorkspaceRef } from "../../ports/workspace.ts";
+import type { BranchQuery } from "../../ports/workspace-facts.ts";
 import { logOf } from "./branch-log.ts";
 import { type FoundRef, listRefs } from "./branch-refs.ts";
 import { onlyLine, saysYes } from "./git-answer.ts";

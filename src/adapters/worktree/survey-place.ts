@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProcessUse } from "../../ports/process-table.ts";
-import type { WorkspaceRemains, WorkspaceSurvey } from "../../ports/workspace.ts";
+import type { WorkspaceRemains, WorkspaceSurvey } from "../../ports/workspace-facts.ts";
 import { checkedOutBranch } from "./branch-refs.ts";
 import { entryAt } from "./entry-at.ts";
 import { toFindings } from "./findings.ts";

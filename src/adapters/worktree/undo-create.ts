@@ -1,4 +1,5 @@
-import type { CreatedWorkspace, IsKept, KeptBranch, WorkspaceRef } from "../../ports/workspace.ts";
+import type { CreatedWorkspace, IsKept, WorkspaceRef } from "../../ports/workspace.ts";
+import type { KeptBranch } from "../../ports/workspace-facts.ts";
 import { findLocalBranch, removeBranch } from "./branch-refs.ts";
 import { freeWorktree } from "./free-worktree.ts";
 import type { Context } from "./place.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { BranchQuery } from "../../../../src/ports/workspace.ts";
+import type { BranchQuery } from "../../../../src/ports/workspace-facts.ts";
 import { gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { anOperationId, worktreeWorld } from "./worktree-world.ts";
