@@ -299,6 +299,23 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     },
   },
   {
+    name: "put-back of kept work into a worktree that was made again",
+    async arrange(place, subject) {
+      const session = await spawned({ work: true, killed: "salvaged" })(place, subject);
+      const bare = ["restore", session.id ?? "", "--fresh", "--no-salvage"];
+      for (const argv of [bare, ["kill", session.id ?? "", "--keep-worktree"]])
+        expect((await place.ao.run(argv, { cwd: place.repository })).exitCode).toBe(0);
+      return session;
+    },
+    argv: ({ id }) => ["salvage", "restore", `${id}/1`, "--json"],
+    expectIntact: expectSalvaged,
+    check(place, subject, { last, all }) {
+      expect(last).toMatchObject({ exitCode: 0, stderr: "" });
+      expectKept(place, subject, all);
+      expect(git(worktreeOf(place, subject.id ?? ""), "status", "--porcelain")).toBe("?? precious.txt");
+    },
+  },
+  {
     name: "cancel of a running turn",
     async arrange(place, subject) {
       const session = await spawned({ agent: ["--prompt", "wait 600"], work: true })(place, subject);
