@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CLAUDE_PROFILE } from "../../src/adapters/agents/claude-code/claude-profile.ts";
-import { sendSchema } from "../support/json-schemas.ts";
+import { forkSchema, sendSchema } from "../support/json-schemas.ts";
 import { agentVersion } from "./agent-programs.ts";
 import { type AgentSuite, type AgentWorld, agentWorld } from "./agent-world.ts";
-import { error, hang, run, slow } from "./model/steps.ts";
+import { error, hang, run, slow, text } from "./model/steps.ts";
 import { agentScenarios } from "./scenarios.ts";
 
 const KEY = "sk-ant-scripted";
@@ -84,6 +84,39 @@ describe("what claude tells by no hook", () => {
 });
 
 describe("a conversation of claude", () => {
+  test("is forked at its second turn of four with that past and its files, and no more", async () => {
+    const world = await agentWorld(CLAUDE);
+    const words = ["first-words", "second-words", "third-words", "fourth-words"];
+    for (const word of words) world.model.script(word, run(`echo ${word} > said.txt`), text(`${word} done`));
+    const [first = "", ...later] = words;
+    const id = await world.spawn(first, "--", ...CLAUDE.freely);
+    await world.until(id, "idle");
+    for (const word of later) {
+      await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: word });
+      await world.until(id, "idle");
+    }
+    const [, second] = (await world.turns(id)).toReversed();
+    const argv = ["fork", id, "--at", String(second?.id), "--prompt", "fork-words"];
+    const { session } = await world.ao.json(forkSchema, argv);
+    await world.eventually("it was asked", () => world.model.about("fork-words").length > 0);
+    await world.until(session.id, "idle");
+
+    const prompts = world.model.about("fork-words").at(-1)?.prompts ?? [];
+    expect(prompts.map((said) => said.trimEnd())).toEqual(["first-words", "second-words", "fork-words"]);
+    const asked = JSON.stringify(world.model.about("fork-words").at(-1)?.body);
+    expect(words.map((word) => asked.includes(`${word} done`))).toEqual([true, true, false, false]);
+    expect(readFileSync(join(session.workspacePath, "said.txt"), "utf8")).toBe("second-words\n");
+    const source = (await world.row(id)).workspacePath;
+    expect(readFileSync(join(source, "said.txt"), "utf8")).toBe("fourth-words\n");
+    await world.ao.run(["reconcile"]);
+    const { stdout } = await world.ao.run(["transcript", "show", session.id]);
+    expect(["second-words", "fork-words", "third-words"].map((word) => stdout.includes(word))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   test("begins with a prompt of 100 KB, byte for byte", async () => {
     const world = await agentWorld(CLAUDE);
     const prompt = `large-prompt ${"0123456789 日本\n".repeat(6_500)}end`;
