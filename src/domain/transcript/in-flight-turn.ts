@@ -1,24 +1,17 @@
 import { type JsonValue, jsonMembers } from "../canonical-json.ts";
 import { isDigest } from "./digest.ts";
 
-const KEEPS = ["said", "prompt", "nothing"] as const;
-
-export type TurnKeeps = (typeof KEEPS)[number];
-
 /** A turn that has begun and is not known to have ended. */
 export interface InFlightTurn {
   /** Names this marker: only who set it may clear it. */
   readonly id: string;
-  /** The turn whose messages it covers; `null` when only its beginning is known. */
-  readonly turnId: string | null;
+  /** The turn whose messages it covers. */
+  readonly turnId: string;
   /** Messages before the turn, and their digest. */
   readonly startCount: number;
   readonly startDigest: string;
-  /**
-   * What outlives a turn that was broken off. `said`: all of it, where each message was acknowledged by itself, as
-   * those that an agent's hooks tell. `prompt`: its first message, the person's. `nothing`: none of it.
-   */
-  readonly keeps: TurnKeeps;
+  /** Whether the first message of the turn, the person's, outlives a turn that was broken off. */
+  readonly keepsPrompt: boolean;
   readonly startedAtMs: number;
   /** Digest of the whole transcript once the turn is saved; `null` until the turn has ended. */
   readonly commitDigest: string | null;
@@ -27,19 +20,18 @@ export interface InFlightTurn {
 /** A marker; `null` stays `null`, and anything else is `undefined`. */
 export function parseInFlightTurn(value: JsonValue | undefined): InFlightTurn | null | undefined {
   if (value === null) return null;
-  const { id, turnId, startCount, startDigest, startedAtMs, commitDigest, ...rest } =
+  const { id, turnId, startCount, startDigest, keepsPrompt, startedAtMs, commitDigest } =
     jsonMembers(value ?? null) ?? {};
-  const keeps = KEEPS.find((one) => one === rest["keeps"]);
   const isWhole =
     typeof id === "string" &&
-    (turnId === null || typeof turnId === "string") &&
+    typeof turnId === "string" &&
     typeof startCount === "number" &&
     isDigest(startDigest) &&
-    keeps !== undefined &&
+    typeof keepsPrompt === "boolean" &&
     typeof startedAtMs === "number" &&
     (commitDigest === null || isDigest(commitDigest));
   return isWhole
-    ? { id, turnId, startCount, startDigest, keeps, startedAtMs, commitDigest }
+    ? { id, turnId, startCount, startDigest, keepsPrompt, startedAtMs, commitDigest }
     : undefined;
 }
 
@@ -59,11 +51,10 @@ export interface InFlightFacts {
  * - `nothing_saved`: none of it was saved.
  * - `start_not_found`: the transcript was rewritten below its beginning since.
  * - `later_turns`: others were saved behind it, so it is no end that could be cut.
- * - `partial`: what was saved of it stands.
  * - `strip`: the first `keep` messages stand, what comes after is cut.
  */
 export type InFlightVerdict =
-  | { readonly kind: "committed" | "nothing_saved" | "start_not_found" | "later_turns" | "partial" }
+  | { readonly kind: "committed" | "nothing_saved" | "start_not_found" | "later_turns" }
   | { readonly kind: "strip"; readonly keep: number };
 
 /** Pure. The marker is cleared in every case; only `strip` changes the transcript. */
@@ -71,7 +62,6 @@ export function decideInFlight({ turn, digest, digestAtStart, after }: InFlightF
   if (turn.commitDigest === digest) return { kind: "committed" };
   if (digestAtStart !== turn.startDigest) return { kind: "start_not_found" };
   if (after.some(({ turnId }) => turnId !== null && turnId !== turn.turnId)) return { kind: "later_turns" };
-  if (after.length > 0 && turn.keeps === "said") return { kind: "partial" };
-  const kept = turn.keeps === "prompt" && after[0]?.role === "user" ? 1 : 0;
+  const kept = turn.keepsPrompt && after[0]?.role === "user" ? 1 : 0;
   return after.length > kept ? { kind: "strip", keep: turn.startCount + kept } : { kind: "nothing_saved" };
 }

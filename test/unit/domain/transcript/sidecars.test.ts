@@ -13,7 +13,7 @@ const OWNER = "shop/shop-1";
 const OTHER = "cd".repeat(32);
 
 const TURN: InFlightTurn = {
-  ...{ id: "m", turnId: "t", startCount: 2, startDigest: DIGEST, keeps: "prompt" },
+  ...{ id: "m", turnId: "t", startCount: 2, startDigest: DIGEST, keepsPrompt: true },
   ...{ startedAtMs: 1, commitDigest: null },
 };
 const LEDGER = {
@@ -80,7 +80,7 @@ describe("decideInFlight", () => {
     ["a partial turn is cut behind its prompt", {}, { kind: "strip", keep: 3 }],
     [
       "behind its start when it keeps no prompt",
-      { turn: { ...TURN, keeps: "nothing" } },
+      { turn: { ...TURN, keepsPrompt: false } },
       { kind: "strip", keep: 2 },
     ],
     ["behind its start when there is no prompt", { after: [answer] }, { kind: "strip", keep: 2 }],
