@@ -1,11 +1,12 @@
 import type { ActivitySignal } from "./facts.ts";
 import type { LaunchId } from "./ids.ts";
-import type { ActivityState } from "./lifecycle.ts";
 
 /** By what an agent's screen tells what it does. Each is tried on single lines, without their padding. */
 export interface ScreenPatterns {
-  /** It asks something, or for leave: outranks the others. */
+  /** It asks for leave, or nobody knows for what: outranks the others. */
   readonly waiting: readonly RegExp[];
+  /** It asks a plain question, which a message may answer. */
+  readonly question?: readonly RegExp[];
   /** It works; outranks `ready`, as a prompt may stay visible meanwhile. */
   readonly busy: readonly RegExp[];
   /** It rests and takes a prompt. */
@@ -27,15 +28,21 @@ export function activityFromScreen(
   { lines, changedAtMs }: Screen,
   launchId: LaunchId,
 ): ActivitySignal | null {
-  const state = stateOn(patterns, lines);
-  if (state === null || changedAtMs === null) return null;
-  return { state, confidence: "valid", source: "terminal", atMs: changedAtMs, launchId };
+  const shown = stateOn(patterns, lines);
+  if (shown === null || changedAtMs === null) return null;
+  return { ...shown, confidence: "valid", source: "terminal", atMs: changedAtMs, launchId };
 }
 
-function stateOn({ waiting, busy, ready }: ScreenPatterns, lines: readonly string[]): ActivityState | null {
+type Shown = Pick<ActivitySignal, "state" | "asks">;
+
+function stateOn(
+  { waiting, question = [], busy, ready }: ScreenPatterns,
+  lines: readonly string[],
+): Shown | null {
   const shows = (patterns: readonly RegExp[]) =>
     lines.some((line) => patterns.some((one) => line.search(one) !== -1));
-  if (shows(waiting)) return "waiting_input";
-  if (shows(busy)) return "active";
-  return shows(ready) ? "ready" : null;
+  if (shows(waiting)) return { state: "waiting_input", asks: "permission" };
+  if (shows(question)) return { state: "waiting_input", asks: "question" };
+  if (shows(busy)) return { state: "active" };
+  return shows(ready) ? { state: "ready" } : null;
 }

@@ -24,7 +24,10 @@ export function applyActivitySignal(
   if (!isOurs || isTerminal(lifecycle) || !isNews(lifecycle, signal, nowMs)) return lifecycle;
   return keepSame(lifecycle, {
     ...lifecycle,
-    activity: { state: signal.state, lastActivityAtMs: signal.atMs, source: signal.source },
+    activity: {
+      ...{ state: signal.state, lastActivityAtMs: signal.atMs, source: signal.source },
+      ...(signal.asks !== undefined && { asks: signal.asks }),
+    },
     ...sessionAfter(lifecycle, signal.state),
   });
 }

@@ -38,6 +38,8 @@ export interface ActivitySignal {
   readonly source: ActivitySource;
   readonly atMs: number;
   readonly launchId: LaunchId;
+  /** What an agent that waits for a person wants, where its screen tells that; of hooks `HeardEvents` has it. */
+  readonly asks?: Ask;
 }
 
 export type CiStatus = "none" | "pending" | "passing" | "failing";

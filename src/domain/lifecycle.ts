@@ -96,6 +96,8 @@ export interface ActivityMemory {
   readonly state: ActivityState | null;
   readonly lastActivityAtMs: number | null;
   readonly source: ActivitySource;
+  /** As `ActivitySignal` has it. */
+  readonly asks?: "question" | "permission";
 }
 
 /** Memory of one episode of doubt. It exists only while the session is `detecting` or stuck by it. */

@@ -41,7 +41,10 @@ export interface AgentDeclaration {
   /** The permission modes it has, and what each adds. */
   readonly permissions: Readonly<Partial<Record<PermissionMode, readonly string[]>>>;
   /** Regular expressions, each tried on single lines of its screen. */
-  readonly screen: Readonly<Record<"ready" | "busy" | "waiting", readonly string[]>>;
+  readonly screen: Readonly<Record<"ready" | "busy" | "waiting", readonly string[]>> & {
+    /** Of plain questions, which a message may answer; whatever else it waits for is taken for leave. */
+    readonly question?: readonly string[];
+  };
   /** Keys that stop its turn, as tmux names them. */
   readonly interrupt: readonly string[];
   /** What it tells by `ao hooks`. */

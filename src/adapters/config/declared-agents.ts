@@ -67,7 +67,10 @@ const declaration = z.strictObject(
     permissions: z.strictObject(modes, mapping).optional(),
     screen: z
       .strictObject(
-        { ready: patterns.optional(), busy: patterns.optional(), waiting: patterns.optional() },
+        {
+          ...{ ready: patterns.optional(), busy: patterns.optional() },
+          ...{ waiting: patterns.optional(), question: patterns.optional() },
+        },
         mapping,
       )
       .optional(),

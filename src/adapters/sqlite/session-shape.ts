@@ -46,6 +46,7 @@ const lifecycle = shape<CanonicalLifecycle>({
     state: nullable(oneOf(ACTIVITY_STATES)),
     lastActivityAtMs: nullable(number),
     source: oneOf(ACTIVITY_SOURCES),
+    asks: optional(oneOf(ASKS)),
   }),
   detecting: nullable(shape<DetectingMemory>({ attempts: number, startedAtMs: number, evidenceHash: text })),
 });

@@ -74,9 +74,14 @@ export async function cancelTurn(
   if (isSettledTurn(turn)) return alreadySettled(turn);
   refuseUnsupported(deps, record);
   const held = await beginOrClaim(deps, turn, options.reason);
-  if (held.kind === "held") await carryOutCancel(deps, held.operation);
+  if (held.kind === "held") await underLease(deps, held.operation);
   else await untilLetGo(deps, turn, held.operation);
   return resultOf(deps, turn, requireOperation(deps, held.operation.id));
+}
+
+/** A try that takes longer than a lease keeps it: nobody else tells the agent meanwhile. */
+function underLease(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  return operationLedger(deps).keepLease(held, () => carryOutCancel(deps, held));
 }
 
 function wantedTurn(

@@ -63,21 +63,33 @@ interface Tried {
 }
 
 async function attempt(deps: SessionDeps, sessionId: SessionId, id: MessageId): Promise<Tried> {
+  const headId = deps.messages.firstQueued(sessionId)?.id;
   try {
     const next = await deliverNext(deps, sessionId);
     const why = next.kind === "not_ready" ? next.why : "another message is being delivered";
     return { isProgress: next.kind === "tried", why };
   } catch (error) {
-    return afterFailure(deps, id, error);
+    const isProgress = deps.messages.firstQueued(sessionId)?.id !== headId;
+    return afterFailure(deps, id, { error, isProgress });
   }
 }
 
-function afterFailure(deps: SessionDeps, id: MessageId, error: unknown): Tried {
+/** @throws what will not pass by itself. */
+function afterFailure(
+  deps: SessionDeps,
+  id: MessageId,
+  { error, isProgress }: { readonly error: unknown; readonly isProgress: boolean },
+): Tried {
   const message = requireMessage(deps, id);
   // Of a message that failed the failure is its own; one that waits may have met that of another.
-  if (isAoError(error, "runtime_unavailable")) return { isProgress: false, why: errorMessage(error) };
+  if (isAoError(error, "runtime_unavailable") || isAoError(error, "store_busy")) {
+    return { isProgress: false, why: errorMessage(error) };
+  }
   if (message.state.kind !== "queued") throw error;
-  if (!isAoError(error, "not_running")) return { isProgress: true, why: errorMessage(error) };
+  if (!isAoError(error, "not_running")) {
+    if (!isProgress) throw error;
+    return { isProgress, why: errorMessage(error) };
+  }
   saveMessage(deps, message, cancelMessage(message, errorMessage(error), deps.clock.nowMs()));
   throw error;
 }

@@ -14,12 +14,22 @@ export function whyNotReady(
   sent: readonly SentMessage[],
 ): string | null {
   if (sent.some(isDelivering)) return "an earlier message is on its way";
-  const tells = capabilities?.hooks === true || capabilities?.showsReadiness === true;
-  return tells ? whyBusy(record) : null;
+  if (capabilities?.hooks === true) return whyBusy(record);
+  if (capabilities?.showsReadiness === true) return whySilent(record) ?? whyBusy(record);
+  return capabilities?.needsReadiness === true
+    ? `nothing tells when its agent takes a message; declare what its screen shows then: agents.${record.metadata.agent}.screen.ready`
+    : null;
+}
+
+/** That a terminal is quiet is no sign that its agent rests: a prompt that nobody knows is quiet too. */
+function whySilent({ id, lifecycle }: SessionRecord): string | null {
+  if (lifecycle.activity.source !== "runtime") return null;
+  return `its screen does not show that its agent takes a message; see it: ao output ${id}`;
 }
 
 /** An agent that tells what it does takes a message while it rests, or as the answer to its question. */
-function whyBusy({ id, lifecycle, metadata }: SessionRecord): string | null {
+function whyBusy(record: SessionRecord): string | null {
+  const { id, lifecycle } = record;
   switch (lifecycle.activity.state) {
     case null:
       return `its agent has not begun yet; see what it waits for: ao output ${id}`;
@@ -28,7 +38,7 @@ function whyBusy({ id, lifecycle, metadata }: SessionRecord): string | null {
     case "exited":
       return "its agent has ended";
     case "waiting_input":
-      return metadata.heard?.asks === "permission"
+      return mayAskForLeave(record)
         ? `its agent asks for permission, which a message would answer; answer it: ao attach ${id}`
         : null;
     case "ready":
@@ -36,6 +46,12 @@ function whyBusy({ id, lifecycle, metadata }: SessionRecord): string | null {
     case "blocked":
       return null;
   }
+}
+
+/** What is on a screen and was not declared a plain question may ask for leave, or for trust. */
+function mayAskForLeave({ lifecycle, metadata }: SessionRecord): boolean {
+  const { source, asks } = lifecycle.activity;
+  return source === "terminal" ? asks !== "question" : metadata.heard?.asks === "permission";
 }
 
 /**

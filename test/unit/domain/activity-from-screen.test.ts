@@ -4,7 +4,12 @@ import { activityFromScreen } from "../../../src/domain/activity-from-screen.ts"
 import { launchId, T0_MS } from "../../support/builders.ts";
 
 const LAUNCH = launchId("launch-1");
-const PATTERNS = { waiting: [/^Do you trust/, /\[y\/n\]$/], busy: [/esc to interrupt/g], ready: [/^> ?$/] };
+const PATTERNS = {
+  question: [/^Which/],
+  waiting: [/^Do you trust/, /\[y\/n\]$/],
+  busy: [/esc to interrupt/g],
+  ready: [/^> ?$/],
+};
 const read = (lines: readonly string[], changedAtMs: number | null = T0_MS) =>
   activityFromScreen(PATTERNS, { lines, changedAtMs }, LAUNCH);
 
@@ -18,8 +23,17 @@ describe("a screen", () => {
     ["with a question while it works", ["(esc to interrupt)", "Do you trust it?", ">"], "waiting_input"],
   ])("%s tells %s", (_what, lines, state) => {
     const signal = { state, confidence: "valid", source: "terminal", atMs: T0_MS, launchId: LAUNCH };
-    expect(read(lines)).toEqual(signal);
-    expect(read(lines)).toEqual(signal);
+    expect(read(lines)).toMatchObject(signal);
+    expect(read(lines)).toEqual(read(lines));
+  });
+
+  test.each([
+    ["that shows what was not declared a question", ["Do you trust it?"], "permission"],
+    ["that shows a plain question", ["Which colour?"], "question"],
+    ["that shows both", ["Which colour?", "Do you trust it?"], "permission"],
+    ["of an agent at work", ["(esc to interrupt)"], undefined],
+  ])("%s asks for %s", (_what, lines, asks) => {
+    expect(read(lines)?.asks).toBe(asks);
   });
 
   test.each([

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { deriveStatus } from "../../../src/domain/status.ts";
 import { listSessions } from "../../../src/lifecycle/list-sessions.ts";
+import { acceptMessage } from "../../../src/lifecycle/messages/accept-message.ts";
+import { deliverNext } from "../../../src/lifecycle/messages/deliver-next.ts";
 import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
@@ -11,7 +13,7 @@ const OTHER = sessionId("app-2");
 /** Sessions whose agents, with hooks or without, declare what their screens tell; all show the same. */
 async function aWorldThatShows(screen: { lines: readonly string[] }, hooks = true): Promise<World> {
   const world = aWorld({
-    capabilities: { hooks },
+    capabilities: { hooks, receipts: hooks },
     behaviour: () => ({ kind: "stays", output: screen.lines }),
   });
   Object.assign(world.agent, {
@@ -77,6 +79,56 @@ describe("an agent that has told nothing", () => {
       "runtime",
     ]);
   });
+});
+
+describe("a message for an agent that is known by its screen alone", () => {
+  const send = async (lines: readonly string[]) => {
+    const world = await aWorldThatShows({ lines }, false);
+    const capabilities = { ...world.agent.capabilities, showsReadiness: true };
+    Object.assign(world.agent, { capabilities });
+    Object.assign(world.agent.screen ?? {}, { question: [/^Which/] });
+    await acceptMessage(world.deps, ID, { text: "go on", requestId: null });
+    const next = await deliverNext(world.deps, ID);
+    return { next, typed: world.messenger.sent.map(({ text }) => text), world };
+  };
+
+  test.each([
+    ["asks for trust", "Do you trust this folder?", "asks for permission"],
+    ["is at work", "(esc to interrupt)", "at work"],
+  ])("is not typed while that %s", async (_what, line, why) => {
+    const { next, typed } = await send([line]);
+    expect(next).toMatchObject({ kind: "not_ready", why: expect.stringContaining(why) });
+    expect(typed).toEqual([]);
+  });
+
+  test.each([
+    ["rests", ">"],
+    ["asks a plain question", "Which colour?"],
+  ])("is typed while that %s", async (_what, line) => {
+    expect((await send([line])).typed).toEqual(["go on"]);
+  });
+
+  test("is not typed to a screen that nobody knows, however long it is quiet", async () => {
+    const { next, typed, world } = await send(["Delete everything? (enter)"]);
+    expect(next).toMatchObject({ kind: "not_ready" });
+    world.clock.advance(600_000);
+    expect(await deliverNext(world.deps, ID)).toMatchObject({
+      kind: "not_ready",
+      why: expect.stringContaining("ao output app-1"),
+    });
+    expect(typed).toEqual([]);
+  });
+});
+
+test("an agent of which nothing tells when it takes a message gets none, and how to tell is said", async () => {
+  const world = aWorld({ capabilities: { hooks: false, receipts: false, needsReadiness: true } });
+  await world.spawn({ issueId: null, prompt: null });
+  await acceptMessage(world.deps, ID, { text: "go on", requestId: null });
+  expect(await deliverNext(world.deps, ID)).toMatchObject({
+    kind: "not_ready",
+    why: expect.stringContaining("screen.ready"),
+  });
+  expect(world.messenger.sent).toEqual([]);
 });
 
 test("the screen of an agent that declares nothing is not read", async () => {

@@ -73,17 +73,20 @@ function screenOf({ screen }: AgentDeclaration): ScreenPatterns {
     waiting: expressions(screen.waiting),
     busy: expressions(screen.busy),
     ready: expressions(screen.ready),
+    question: expressions(screen.question ?? []),
   };
 }
 
 function capabilitiesOf(declaration: AgentDeclaration): AgentCapabilities {
   const { hooks, prompt, permissions, screen } = declaration;
   const isPinned = pins(declaration);
+  const showsReadiness = screen.ready.length > 0 || hooks.includes("ready");
   return {
     ...{ pinsSessionId: isPinned, resume: isPinned, capturesSessionId: false, fork: "none" },
     ...{ hooks: hooks.length > 0, receipts: hooks.includes("submitted"), bracketedPaste: false },
     firstPrompt: prompt,
-    showsReadiness: screen.ready.length > 0 || hooks.includes("ready"),
+    showsReadiness,
+    ...(!showsReadiness && hooks.length === 0 && { needsReadiness: true }),
     permissionModes: PERMISSION_MODES.filter((mode) => permissions[mode] !== undefined),
   };
 }

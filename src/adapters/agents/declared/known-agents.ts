@@ -3,7 +3,9 @@ import { type AgentDeclaration, ANY_DECLARATION } from "../../../ports/agent-dec
 /**
  * Agents as their documents and other programs describe them in 2026; none of them was run with `ao`, which
  * `ao agents` says of each. A declaration of the same name in the configuration takes its place. All take their
- * first prompt as a message: a prompt among their arguments would be seen in every process list.
+ * first prompt as a message: a prompt among their arguments would be seen in every process list. Of goose, amp and
+ * copilot it is not known what their prompts for leave look like, so no screen of theirs counts as ready: they take
+ * messages once a declaration says which does.
  */
 export const KNOWN_AGENTS: readonly AgentDeclaration[] = [
   {
@@ -56,7 +58,6 @@ export const KNOWN_AGENTS: readonly AgentDeclaration[] = [
     name: "amp",
     command: ["amp"],
     permissions: { default: [], bypass: ["--dangerously-allow-all"] },
-    screen: { ready: ["Type a message", "What can I help"], busy: [], waiting: [] },
   },
   {
     ...ANY_DECLARATION,
@@ -68,7 +69,7 @@ export const KNOWN_AGENTS: readonly AgentDeclaration[] = [
       "accept-edits": ["--allow-tool", "write"],
       bypass: ["--allow-all-tools"],
     },
-    screen: { ready: ["Type @ to mention files"], busy: ["esc to cancel"], waiting: [] },
+    screen: { ready: [], busy: ["esc to cancel"], waiting: [] },
     interrupt: ["Escape"],
   },
 ];

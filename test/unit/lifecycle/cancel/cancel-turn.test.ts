@@ -197,6 +197,19 @@ describe("an answer of the agent", () => {
     });
   });
 
+  test("that takes longer than a lease is its own all the while", async () => {
+    const world = await aRunningWorld();
+    const cancelTurnOf = async (): Promise<CancelAnswer> => {
+      await world.clock.sleep(45_000);
+      await recoverOperations(deps);
+      return { kind: "confirmed" };
+    };
+    const agent = { ...world.agent, cancel: { kind: "call", cancelTurn: cancelTurnOf } } as const;
+    const deps = { ...world.deps, agents: new Map([["memory", agent]]) };
+    expect(await cancelTurn(deps, ID, { reason: "x" })).toMatchObject({ settled: true, outcome: "canceled" });
+    expect(operation(world)).toMatchObject({ attempt: 1, state: { kind: "completed" } });
+  });
+
   test("of an error does not keep the turn from being cancelled later", async () => {
     const world = await aRunningWorld({ kind: "error", code: "x", message: "no" }, { kind: "confirmed" });
     await expect(cancel(world)).rejects.toMatchObject({ code: "delivery_failed", details: { code: "x" } });

@@ -134,6 +134,35 @@ describe("a sender", () => {
     });
   });
 
+  test("is told at once of what will not pass, and its message stays queued", async () => {
+    const world = await aRestingWorld();
+    const message = await queued(world);
+    const broken = new AoError("data_dir_unusable", "the inbox cannot be read");
+    let reads = 0;
+    const pending = async () => {
+      reads += 1;
+      throw broken;
+    };
+    const deps = { ...world.deps, inbox: { ...world.deps.inbox, pending } };
+    await expect(awaitMessage(deps, message, 60_000)).rejects.toBe(broken);
+    expect(stored(world, message).state.kind).toBe("queued");
+    expect(reads).toBe(1);
+  });
+
+  test("pauses between tries while the store is busy", async () => {
+    const world = await aRestingWorld();
+    const message = await queued(world);
+    let reads = 0;
+    const pending = async () => {
+      reads += 1;
+      if (reads > 1_000) throw new Error("no pause");
+      throw new AoError("store_busy", "the store is busy");
+    };
+    const deps = { ...world.deps, inbox: { ...world.deps.inbox, pending } };
+    expect(await awaitMessage(deps, message, 1_000)).toMatchObject({ waitsFor: "the store is busy" });
+    expect(reads).toBeLessThanOrEqual(6);
+  });
+
   test("is told of a failure of its own message alone", async () => {
     const world = await aRestingWorld();
     const other = await queued(world, "one");
