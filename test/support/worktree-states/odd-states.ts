@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, readdirSync, renameSync, truncateSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestRepository } from "../git-repository.ts";
 import { tempDir } from "../temp-dir.ts";
@@ -30,6 +30,22 @@ function makeShallow({ path, git }: TestRepository): void {
   writeFileSync(join(path, ".git", "shallow"), `${git("rev-parse", "HEAD")}\n`);
 }
 
+/** An old file's content is only on a remote, which cannot be reached any more. */
+function makePartial({ path, git }: TestRepository): void {
+  writeFileSync(join(path, "old.bin"), "old\n");
+  git("add", "old.bin");
+  git("commit", "-qm", "old");
+  const blob = git("rev-parse", "HEAD:old.bin");
+  git("rm", "-q", "old.bin");
+  git("commit", "-qm", "new");
+  rmSync(join(path, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
+  git("config", "core.repositoryFormatVersion", "1");
+  git("config", "extensions.partialClone", "origin");
+  git("config", "remote.origin.url", join(path, "gone"));
+  git("config", "remote.origin.promisor", "true");
+  git("config", "remote.origin.partialCloneFilter", "blob:none");
+}
+
 const configured = (...settings: readonly (readonly [string, string])[]) => {
   return ({ git }: TestRepository) => {
     for (const [name, value] of settings) git("config", name, value);
@@ -38,6 +54,12 @@ const configured = (...settings: readonly (readonly [string, string])[]) => {
 
 /** Work in a repository, or with names, of which there are few. */
 export const ODD_STATES: readonly WorktreeState[] = [
+  {
+    name: "its repository is a partial clone whose remote cannot be reached",
+    prepare: makePartial,
+    arrange: workIn,
+    ...CHANGED_TOO,
+  },
   {
     name: "untracked files are called as refs, options and patterns are",
     arrange: ({ git, write }) => {
