@@ -57,13 +57,13 @@ describe("a plan frees", () => {
 
 describe("a plan skips", () => {
   test.each<[string, Partial<CandidateFacts>, WorkspaceFacts | null, CleanupRules]>([
-    ["operation_in_progress", { obstacle: BUSY }, null, PLAIN],
-    ["no_workspace", { workspacePath: "" }, null, PLAIN],
-    ["unknown", { agent: "unknown" }, null, PLAIN],
-    ["in_use", { agent: "alive" }, null, PLAIN],
-    ["too_recent", { endedForMs: 999 }, null, { ...PLAIN, olderThanMs: 1000 }],
-    ["shared", { isShared: true }, null, PLAIN],
-    ["unknown", { rival: "two rows name the same launch" }, null, PLAIN],
+    ["operation_in_progress", { obstacle: BUSY }, seen([]), PLAIN],
+    ["no_workspace", { workspacePath: "" }, seen([]), PLAIN],
+    ["unknown", { agent: "unknown" }, seen([]), PLAIN],
+    ["in_use", { agent: "alive" }, seen([]), PLAIN],
+    ["too_recent", { endedForMs: 999 }, seen([]), { ...PLAIN, olderThanMs: 1000 }],
+    ["shared", { isShared: true }, seen([]), PLAIN],
+    ["unknown", { rival: "two rows name the same launch" }, seen([]), PLAIN],
     ["unknown", {}, null, PLAIN],
     ["dirty", {}, seen(found("changed", "untracked")), PLAIN],
     ["in_use", {}, seen(found("changed", "in_use")), KEEPING],
