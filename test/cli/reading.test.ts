@@ -1,8 +1,8 @@
-import { spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { AO, type Ao, aoSandbox, type Result } from "../support/ao.ts";
+import { AO, aoSandbox, type Result } from "../support/ao.ts";
 import {
   cleanupSchema,
   doctorSchema,
@@ -10,60 +10,10 @@ import {
   listSchema,
   projectListSchema,
 } from "../support/json-schemas.ts";
+import { makeReadOnly } from "../support/read-only.ts";
+import { limitedFiles, smallDisk } from "../support/small-disk.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
-const IS_ROOT = process.getuid?.() === 0;
-
-/** Runs a command that must succeed. */
-function must(...argv: readonly string[]): void {
-  const [program = "", ...args] = argv;
-  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${argv.join(" ")}: ${stderr}`);
-}
-
-/**
- * From now on nothing can be written below the data directory, by its file system or by its modes, until what
- * is returned is called.
- */
-function makeReadOnly({ dataDir }: Ao): () => void {
-  const allow = () =>
-    void (IS_ROOT ? spawnSync("umount", ["-l", dataDir]) : spawnSync("chmod", ["-R", "u+w", dataDir]));
-  onTestFinished(allow);
-  if (IS_ROOT) {
-    must("mount", "--bind", dataDir, dataDir);
-    must("mount", "-o", "remount,bind,ro", dataDir);
-  } else {
-    must("find", dataDir, "-type", "d", "-exec", "chmod", "500", "{}", "+");
-    must("find", dataDir, "-maxdepth", "1", "-type", "f", "-exec", "chmod", "400", "{}", "+");
-  }
-  return allow;
-}
-
-/** Puts the data directory, which is not there yet, on a small disk of its own. */
-function mountSmallDisk({ dataDir }: Ao): void {
-  mkdirSync(dataDir, { mode: 0o700 });
-  must("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", dataDir);
-  onTestFinished(() => void spawnSync("umount", ["-l", dataDir]));
-}
-
-function fill(path: string): void {
-  const file = openSync(path, "w");
-  for (const size of [65_536, 4096, 512, 1]) {
-    try {
-      for (;;) writeSync(file, Buffer.alloc(size));
-    } catch {
-      // Full to this size.
-    }
-  }
-  closeSync(file);
-}
-
-/** Where no disk can be mounted, no file may grow. */
-function runWithoutGrowth(ao: Ao, argv: readonly string[], cwd: string): Result {
-  const shell = ["-c", 'trap "" XFSZ; ulimit -f 0; exec "$0" "$@"', process.execPath, AO, ...argv];
-  const { status, stdout, stderr } = spawnSync("/bin/sh", shell, { cwd, env: ao.env, encoding: "utf8" });
-  return { exitCode: status, stdout, stderr };
-}
 
 /** What every command that only shows says of a sandbox with session shop-1 at work. */
 async function expectShown(run: (argv: readonly string[]) => Promise<Result>): Promise<void> {
@@ -99,10 +49,10 @@ describe("what only shows", () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     await ao.spawn(cwd, SLEEP);
-    makeReadOnly(ao);
-    await expectShown((argv) => ao.run(argv, { cwd }));
-    await expectSound((argv) => ao.run(argv, { cwd }));
-    expect(await ao.error(["kill", "shop-1"], { cwd })).toMatchObject({
+    const { start } = makeReadOnly(ao.dataDir);
+    await expectShown((argv) => ao.run(argv, { cwd, start }));
+    await expectSound((argv) => ao.run(argv, { cwd, start }));
+    expect(await ao.error(["kill", "shop-1"], { cwd, start })).toMatchObject({
       exitCode: 5,
       code: "data_dir_unusable",
     });
@@ -111,14 +61,13 @@ describe("what only shows", () => {
   test("works on a full disk, and what changes something says so", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
-    if (IS_ROOT) mountSmallDisk(ao);
+    const disk = smallDisk(ao.dataDir, 4, limitedFiles);
     await ao.spawn(cwd, SLEEP);
-    if (IS_ROOT) fill(join(ao.dataDir, "filler"));
-    const run = (argv: readonly string[]) =>
-      IS_ROOT ? ao.run(argv, { cwd }) : Promise.resolve(runWithoutGrowth(ao, argv, cwd));
+    disk.fill();
+    const { start } = disk;
+    const run = (argv: readonly string[]) => ao.run(argv, { cwd, start });
     await expectShown(run);
-    // A limit of the size of files ends a program that has started another one (signal-exit 4, by SIGXFSZ).
-    if (IS_ROOT) await expectSound(run);
+    await expectSound(run);
     const { exitCode, stderr } = await run(["kill", "shop-1", "--json"]);
     expect({ exitCode, code: errorSchema.parse(JSON.parse(stderr)).error.code }).toEqual({
       exitCode: 5,
@@ -142,8 +91,9 @@ describe("who follows events where nothing may be written", () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     await ao.spawn(cwd, SLEEP);
-    const allow = makeReadOnly(ao);
-    const child = spawn(process.execPath, [AO, "events", "--follow"], { env: ao.env, cwd });
+    const { allow, start } = makeReadOnly(ao.dataDir);
+    const [command = "", ...args] = start([process.execPath, AO, "events", "--follow"]);
+    const child = spawn(command, args, { env: ao.env, cwd });
     onTestFinished(() => void child.kill("SIGKILL"));
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {

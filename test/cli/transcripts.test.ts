@@ -1,10 +1,10 @@
-import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, truncateSync, writeSync } from "node:fs";
+import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type Ao, aoSandbox, FAULTY_AO } from "../support/ao.ts";
 import { listSchema, reconcileSchema, sendSchema, showSchema, turnsSchema } from "../support/json-schemas.ts";
+import { closedFolder, type SmallDisk, smallDisk } from "../support/small-disk.ts";
 
 const PATIENCE = { timeout: 20_000, interval: 100 };
 const PROMPTS = ["say one", "write notes.md hello\nsay two", "wait 1\nsay three"];
@@ -141,39 +141,21 @@ describe("a reconcile that is killed around the save of a transcript", () => {
 });
 
 describe("a disk that is full", () => {
-  /** Puts a folder on a small disk of its own. */
-  function mountSmallDisk(folder: string): void {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const argv = ["-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", folder];
-    if (spawnSync("mount", argv).status !== 0) throw new Error("this test needs the right to mount a disk");
-    onTestFinished(() => void spawnSync("umount", ["-l", folder]));
-  }
-
-  function fill(path: string): void {
-    const file = openSync(path, "w");
-    for (const size of [65_536, 4096, 512]) {
-      try {
-        for (;;) writeSync(file, Buffer.alloc(size));
-      } catch {
-        // Full to this size.
-      }
-    }
-    closeSync(file);
-  }
-
   test.each([
     ["of the transcripts", "transcripts"],
     ["of all of the data directory", "."],
   ])("%s is a warning on its session, and the next save makes it good", async (_what, place) => {
-    const { ao, id } = await aTalk(undefined, ({ dataDir }) => mountSmallDisk(join(dataDir, place)));
+    let disk: SmallDisk | undefined;
+    const { ao, id } = await aTalk(undefined, ({ dataDir }) => {
+      disk = smallDisk(join(dataDir, place), 8, () => closedFolder(join(dataDir, "transcripts")));
+    });
     expect(readdirSync(join(ao.dataDir, "inbox", "new"))).not.toEqual([]);
-    const filler = join(ao.dataDir, place, "filler");
-    fill(filler);
-    expect((await ao.run(["reconcile"])).exitCode).toBeGreaterThan(0);
+    disk?.fill();
+    expect((await ao.run(["reconcile"], { ...disk })).exitCode).toBeGreaterThan(0);
     expect((await ao.run(["list"])).stderr).toContain(`what was said in ${id} could not be saved`);
     expect((await ao.json(listSchema, ["list"])).meta.unsaved).toMatchObject([{ id }]);
     expect((await ao.json(showSchema, ["show", id])).transcript?.unsaved).toEqual(expect.any(String));
-    rmSync(filler);
+    disk?.free();
     await ao.json(reconcileSchema, ["reconcile"]);
     expect((await ao.run(["list"])).stderr).toBe("");
     expect((await ao.json(listSchema, ["list"])).meta.unsaved).toEqual([]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type * as z from "zod";
 import { errorSchema, listSchema, projectListSchema } from "./json-schemas.ts";
+import type { Start } from "./read-only.ts";
 import { tempDir } from "./temp-dir.ts";
 
 const BUILT = join(import.meta.dirname, "..", "..");
@@ -24,6 +25,8 @@ export interface RunOptions {
   /** Laid over the sandbox's environment; `undefined` takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Buffer;
+  /** Starts the program by another one. */
+  readonly start?: Start;
 }
 
 /** The built `ao` with home, data directory and tmux server of its own, gone when the test ends. */
@@ -101,8 +104,9 @@ function runAo(
   running: Set<ChildProcess>,
 ) {
   return new Promise<Result>((resolve, reject) => {
-    const { cwd, env } = options;
-    const child = spawn(process.execPath, [...argv], { cwd, env, stdio: "pipe" });
+    const { cwd, env, start = (program) => program } = options;
+    const [command = "", ...args] = start([process.execPath, ...argv]);
+    const child = spawn(command, args, { cwd, env, stdio: "pipe" });
     running.add(child);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
