@@ -194,11 +194,11 @@ export function workspaceRecoveryContract(name: string, open: () => RecoveryWorl
 
     test("what interrupted removals left is deleted and counted once", async () => {
       const { workspace, leaveTrash } = open();
-      expect(await workspace.sweepTrash()).toBe(0);
+      expect((await workspace.sweepTrash()).deleted).toBe(0);
       leaveTrash();
       leaveTrash();
-      expect(await workspace.sweepTrash()).toBe(2);
-      expect(await workspace.sweepTrash()).toBe(0);
+      expect((await workspace.sweepTrash()).deleted).toBe(2);
+      expect((await workspace.sweepTrash()).deleted).toBe(0);
     });
   });
 }

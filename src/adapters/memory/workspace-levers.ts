@@ -1,4 +1,5 @@
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { LeftInTrash } from "../../ports/swept-trash.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
 import type { Workspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { BASE_COMMIT, branchesOf, settle, type WorkspaceState } from "./workspace-state.ts";
@@ -30,6 +31,8 @@ export interface WorkspaceLevers {
   switchTo(path: string, branch: string | null): void;
   /** Leaves the files of one more removed workspace to be deleted. */
   leaveTrash(): void;
+  /** From now on something in the trash cannot be deleted, or any of it can again. */
+  resistInTrash(left: readonly LeftInTrash[]): void;
   addBranch(repositoryPath: string, branch: string): void;
   /** Puts a commit on a branch. */
   moveBranch(repositoryPath: string, branch: string): void;
@@ -89,6 +92,7 @@ export function levers(world: World): WorkspaceLevers {
     leaveTrash() {
       state.trash += 1;
     },
+    resistInTrash: (left) => void state.leftInTrash.splice(0, Infinity, ...left),
     addBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, BASE_COMMIT),
     moveBranch: (repositoryPath, branch) => setBranch(repositoryPath, branch, LATER_COMMIT),
     removeBranch: (repositoryPath, branch) => void branchesOf(state, repositoryPath).delete(branch),

@@ -2,6 +2,7 @@ import { AoError } from "../../domain/errors.ts";
 import type { ProjectId, SessionId } from "../../domain/ids.ts";
 import type { OperationId } from "../../domain/operation.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
+import type { LeftInTrash } from "../../ports/swept-trash.ts";
 import type {
   CreatedWorkspace,
   MarkedWorkspace,
@@ -9,6 +10,7 @@ import type {
   WorkspaceRef,
   WorkspaceSpec,
 } from "../../ports/workspace.ts";
+
 import type { KeptBranch } from "../../ports/workspace-facts.ts";
 
 /** One workspace that is there. */
@@ -42,6 +44,8 @@ export interface WorkspaceState {
   /** Branches that the default branch has all commits of, as `<repository> <branch>`. */
   readonly merged: Set<string>;
   trash: number;
+  /** What of it nobody can delete. */
+  readonly leftInTrash: LeftInTrash[];
   /** How many workspaces were made so far, by path. */
   readonly made: Map<string, number>;
 }
@@ -50,7 +54,7 @@ export interface WorkspaceState {
 export function emptyState(managedRoot: string): WorkspaceState {
   return {
     ...{ managedRoot, places: new Map(), missing: new Set(), kept: new Map(), branches: new Map() },
-    ...{ merged: new Set(), trash: 0, made: new Map() },
+    ...{ merged: new Set(), trash: 0, leftInTrash: [], made: new Map() },
   };
 }
 

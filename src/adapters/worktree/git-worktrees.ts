@@ -14,7 +14,8 @@ import { type Context, locate } from "./place.ts";
 import { planRestore, restoreWorktree } from "./restore-worktree.ts";
 import { type GitOptions, gitRunner } from "./run-git.ts";
 import { surveyPlace } from "./survey-place.ts";
-import { sweepTrash, trashOf } from "./trash.ts";
+import { sweepTrash } from "./sweep-trash.ts";
+import { trashOf } from "./trash.ts";
 import { undoCreate } from "./undo-create.ts";
 
 export interface GitWorktreesOptions extends GitOptions {

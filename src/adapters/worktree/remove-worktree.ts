@@ -9,8 +9,9 @@ import type { Context } from "./place.ts";
 import type { Repository } from "./repository.ts";
 import { inDirectory } from "./run-git.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
+import { deleteDiscarded, sweepAbandoned } from "./sweep-trash.ts";
 import { hasCode } from "./system-error.ts";
-import { deleteDiscarded, discard, leaveToSweep, letGo, putBack, sweepAbandoned } from "./trash.ts";
+import { discard, leaveToSweep, letGo, putBack } from "./trash.ts";
 import { findRecord, lockReason, type WorktreeRecord } from "./worktree-records.ts";
 
 /**

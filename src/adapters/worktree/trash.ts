@@ -2,12 +2,8 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
-import { readMarker } from "./marker.ts";
-import { mountsBelow } from "./mounts.ts";
-import { removeTree } from "./remove-tree.ts";
 import { isBelow, realpathOfAny } from "./safe-path.ts";
 import { hasCode, saysNothing } from "./system-error.ts";
-import { readGitLink } from "./worktree-records.ts";
 
 /**
  * Where worktrees go before they are deleted. The folder beside all worktrees serves when the first is on another file
@@ -101,7 +97,7 @@ function goingName({ sessionId, createdAtMs }: Making): string {
 }
 
 /** The making that a folder in the trash is of; `undefined` for one that was not judged. */
-function makingOf(name: string): Making | undefined {
+export function makingOf(name: string): Making | undefined {
   const [, sessionId, createdAtMs] = /^([^.]+)\.(\d+)\.going$/.exec(name) ?? [];
   return sessionId === undefined ? undefined : { sessionId, createdAtMs: Number(createdAtMs) };
 }
@@ -111,87 +107,20 @@ export function discard(trash: Trash, sessionId: string, path: string): Promise<
   return moveInto(trash, path, () => goneName(sessionId, Date.now()));
 }
 
-function goneName(sessionId: string, atMs: number): string {
+/** The name of what is only waiting to be deleted, and since when. */
+export function goneName(sessionId: string, atMs: number): string {
   return `${sessionId}.${atMs}.${randomUUID()}.gone`;
 }
 
-function discardedAtMs(name: string): number {
+/** Since when something with such a name waits, in Unix milliseconds. */
+export function discardedAtMs(name: string): number {
   return Number(name.split(".")[1]);
-}
-
-/** Longer ago than this, whoever moved it there is not deleting it any more. */
-const ABANDONED_AFTER_MS = 600_000;
-
-/**
- * Deletes a folder that `discard` returned. Links are removed, never followed, and nothing at all is deleted while
- * another file system is mounted in it.
- *
- * @throws Error when something of it could not be deleted.
- */
-export async function deleteDiscarded(
-  { mountTable }: Pick<Trash, "mountTable">,
-  path: string,
-): Promise<void> {
-  const [mounted] = await mountsBelow(path, mountTable);
-  if (mounted !== undefined) throw new Error(`a file system is mounted at ${mounted}`);
-  await removeTree(path);
 }
 
 /** Moves a folder out of the trash again, to where it was. @throws Error as the system, ENOENT when it is gone */
 export async function putBack(tree: string, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rename(tree, path);
-}
-
-/**
- * Deletes what interrupted runs have left to be deleted, a while ago so that it is surely nobody's work any
- * more. What resists is left for the next time.
- */
-export async function sweepAbandoned(trash: Trash): Promise<void> {
-  await sweep(trash, (name) => Date.now() - discardedAtMs(name) > ABANDONED_AFTER_MS);
-}
-
-/**
- * `Workspace.sweepTrash`: as `sweepAbandoned`, whatever its age, and what a removal was broken off over right after
- * its record was dropped. Returns how many it deleted.
- */
-export async function sweepTrash(trash: Trash): Promise<number> {
-  for (const tree of await listHeld(trash).catch((): readonly string[] => [])) {
-    if (await isForgotten(tree).catch(() => false)) await leaveToSweep(tree).catch(() => undefined);
-  }
-  return sweep(trash, () => true);
-}
-
-/** Whether it was judged, and git has no record of it any more. */
-async function isForgotten(tree: string): Promise<boolean> {
-  const making = makingOf(basename(tree));
-  if (making === undefined) return false;
-  const link = await readGitLink(tree);
-  if (link.kind !== "link") return false;
-  const marker = await readMarker(link.gitDir);
-  return marker?.sessionId !== making.sessionId || marker.createdAtMs !== making.createdAtMs;
-}
-
-async function sweep(trash: Trash, isWanted: (name: string) => boolean): Promise<number> {
-  let swept = 0;
-  for (const folder of await trashFolders(trash)) {
-    const names = await readdir(folder).catch((): string[] => []);
-    for (const name of names.filter((entry) => entry.endsWith(".gone") && isWanted(entry))) {
-      const isSwept = await takeAndRemove(trash, folder, name).catch(() => false);
-      if (isSwept) swept += 1;
-    }
-  }
-  return swept;
-}
-
-/** Under a name of its own, so that two who sweep do not get in each other's way. */
-async function takeAndRemove(trash: Trash, folder: string, name: string): Promise<boolean> {
-  if ((await mountsBelow(join(folder, name), trash.mountTable)).length > 0) return false;
-  const [sessionId = ""] = name.split(".");
-  const own = join(folder, goneName(sessionId, discardedAtMs(name)));
-  await rename(join(folder, name), own);
-  await deleteDiscarded(trash, own);
-  return true;
 }
 
 /** One rename always, never a copy: a worktree is at one place at any moment. */

@@ -52,8 +52,8 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
     tendPools(deps, { projectId: null, fills: true }),
   );
   const swept = await orError("trash", {}, async () => {
-    await crossing(deps, "reconcile.trash", () => deps.workspace.sweepTrash());
-    return { errors: [] };
+    const { left } = await crossing(deps, "reconcile.trash", () => deps.workspace.sweepTrash());
+    return { errors: left.map(({ path, why }) => errorOf(`trash ${path}`, "data_dir_unusable", why)) };
   });
   const cleared = await orError("drafts", {}, async () => {
     await sweepDrafts(deps);

@@ -77,7 +77,7 @@ describe("destroy", () => {
     await workspace.destroy(spec());
     expect(existsSync(path)).toBe(false);
     expect(readdirSync(trashDir)).toEqual([expect.stringMatching(/^app-1\.\d+\.[0-9a-f-]+\.gone$/)]);
-    expect(await workspace.sweepTrash()).toBe(1);
+    expect((await workspace.sweepTrash()).deleted).toBe(1);
     expect(readdirSync(trashDir)).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe("an interrupted removal", () => {
     const { workspace, spec, repository, trashDir } = await interrupted(false);
     await workspace.destroy(spec());
     expect(repository.worktrees()).toEqual([repository.path]);
-    expect(await workspace.sweepTrash()).toBe(1);
+    expect((await workspace.sweepTrash()).deleted).toBe(1);
     expect(filesBelow(trashDir)).toEqual([]);
   });
 });

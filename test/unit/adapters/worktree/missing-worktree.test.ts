@@ -149,7 +149,7 @@ describe("a removal that was broken off over its record", () => {
 
   test("is not swept while git has the record, and is found by its mark", async () => {
     const { workspace, spec, going } = await brokenOff();
-    expect(await workspace.sweepTrash()).toBe(0);
+    expect((await workspace.sweepTrash()).deleted).toBe(0);
     expect(await workspace.marked()).toMatchObject([
       { ref: { sessionId: "app-1", path: spec().path }, flaw: null },
     ]);
@@ -160,7 +160,7 @@ describe("a removal that was broken off over its record", () => {
     const { workspace, repository, trashDir } = await brokenOff();
     repository.git("worktree", "prune");
     expect(await workspace.marked()).toEqual([]);
-    expect(await workspace.sweepTrash()).toBe(1);
+    expect((await workspace.sweepTrash()).deleted).toBe(1);
     expect(readdirSync(trashDir)).toEqual([]);
   });
 

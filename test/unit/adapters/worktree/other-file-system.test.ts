@@ -34,7 +34,7 @@ test("a worktree on its own file system is freed by a rename there, and its file
   expect([existsSync(path), repository.worktrees()]).toEqual([false, [repository.path]]);
   expect(filesBelow(trash)[0]).toMatch(/^app-1\.\d+\.[0-9a-f-]+\.gone$/);
   expect(await workspace.inspect(spec())).toEqual([]);
-  expect(await workspace.sweepTrash()).toBe(1);
+  expect((await workspace.sweepTrash()).deleted).toBe(1);
   expect(filesBelow(trash)).toEqual([]);
 });
 

@@ -295,6 +295,6 @@ test.runIf(process.platform === "linux")("a trash on another file system is no t
   await workspace.create(spec());
   await workspace.destroy(spec());
   expect(repository.worktrees()).toEqual([repository.path]);
-  expect(await workspace.sweepTrash()).toBe(1);
+  expect((await workspace.sweepTrash()).deleted).toBe(1);
   expect(filesBelow(managedRoot).filter((path) => path !== ".trash")).toEqual([]);
 });

@@ -97,10 +97,14 @@ describe("a mounted file system", () => {
     const [gone = ""] = readdirSync(trashDir);
     writeFileSync(mountTable, mountedAt(join(trashDir, gone, "cache")));
     expect(existsSync(path)).toBe(false);
-    expect(await workspace.sweepTrash()).toBe(0);
+    const why = `a file system is mounted at ${join(trashDir, gone, "cache")}`;
+    expect(await workspace.sweepTrash()).toEqual({
+      deleted: 0,
+      left: [{ path: join(trashDir, gone), why }],
+    });
     expect(existsSync(join(trashDir, gone, "readme.md"))).toBe(true);
     writeFileSync(mountTable, "");
-    expect(await workspace.sweepTrash()).toBe(1);
+    expect((await workspace.sweepTrash()).deleted).toBe(1);
   });
 
   test("may be anywhere when the list cannot be read: nothing is moved or deleted", async () => {
@@ -109,7 +113,7 @@ describe("a mounted file system", () => {
     writeIn(join(trashDir, "app-9.1700000000000.x.gone"), "file", "x");
     await failure(workspace.destroy(spec()), "data_dir_unusable");
     expect(existsSync(join(path, "readme.md"))).toBe(true);
-    expect(await workspace.sweepTrash()).toBe(0);
+    expect((await workspace.sweepTrash()).deleted).toBe(0);
     expect(existsSync(join(trashDir, "app-9.1700000000000.x.gone", "file"))).toBe(true);
   });
 

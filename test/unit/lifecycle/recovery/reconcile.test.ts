@@ -100,8 +100,21 @@ describe("a reconcile", () => {
     const { errors, transitions } = await reconcile(world.deps);
     expect(errors).toEqual([{ subject: "runtime", code: "runtime_unavailable", message: "tmux is gone" }]);
     expect(transitions.every(({ to }) => to === "detecting")).toBe(true);
-    expect(await world.deps.workspace.sweepTrash()).toBe(0);
+    expect((await world.deps.workspace.sweepTrash()).deleted).toBe(0);
   });
+});
+
+test("what cannot be deleted of the trash is an error of each tick, by its path, while it stands", async () => {
+  const world = aWorld();
+  const left = ["a", "b"].map((name) => ({ path: `/data/trash/${name}.gone`, why: "EPERM" }));
+  world.workspace.resistInTrash(left);
+  const errors = left.map(({ path, why }) => ({
+    ...{ subject: `trash ${path}`, code: "data_dir_unusable", message: why },
+  }));
+  expect((await reconcile(world.deps)).errors).toEqual(errors);
+  expect((await reconcile(world.deps)).errors).toEqual(errors);
+  world.workspace.resistInTrash([]);
+  expect((await reconcile(world.deps)).errors).toEqual([]);
 });
 
 describe("an orphan", () => {
