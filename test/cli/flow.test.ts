@@ -88,8 +88,9 @@ describe("a session from spawn to cleanup", () => {
     const dry = await ao.json(cleanupSchema, ["cleanup", "--dry-run"], { cwd });
     const real = await ao.json(cleanupSchema, ["cleanup"], { cwd });
     expect(real).toEqual({ ...dry, dryRun: false });
+    const remains = { branch: "feat/42-fix-it", commits: 1, stashes: 0 };
     expect(real.cleaned).toEqual([
-      { id: "shop-1", projectId: "shop", salvageRef: null, remains: null, branchDeleted: null },
+      { id: "shop-1", projectId: "shop", salvageRef: null, remains, branchDeleted: null },
     ]);
 
     git(cwd, "branch", "-D", "feat/42-fix-it");
