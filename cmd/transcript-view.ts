@@ -2,6 +2,10 @@ import { isoTime } from "../src/domain/iso-time.ts";
 import { printable } from "../src/domain/printable.ts";
 import type { MessageRange } from "../src/domain/transcript/chain.ts";
 import { transcriptPaths } from "../src/domain/transcript/names.ts";
+import {
+  type TurnInFlightJson,
+  turnInFlightJson,
+} from "../src/lifecycle/transcripts/summarize-transcript.ts";
 import { isSound } from "../src/lifecycle/transcripts/verify-transcripts.ts";
 import type { NumberedMessage, TranscriptReport } from "../src/ports/transcript-store.ts";
 import type { Color, Paint } from "./color.ts";
@@ -57,13 +61,20 @@ export function reportJson(report: TranscriptReport) {
     ...{ name: ref.name, folder: ref.folder, health, isSound: isSound(report) },
     ...{ messages: head.count, digest: head.digest, revision: head.revision, savedAt: isoTime(savedAtMs) },
     log: { bytes: log.bytes, records: log.records, damage: log.damage, gaps: gapsJson(log.gaps) },
-    ...{ checkpoint, ledger, index, turnInFlight: inFlight?.turnId ?? null, salvageBytes, copies },
+    ...{ checkpoint, ledger, index, turnInFlight: turnInFlightJson(inFlight, 0), salvageBytes, copies },
     ...{ salvage, lost },
   };
 }
 
+/** A turn in flight, for a person. */
+export function turnInFlightText({ turnId, since, from }: TurnInFlightJson): string {
+  return `${turnId === null ? "a turn" : `turn ${turnId}`} in flight since ${since}, from message ${from} on`;
+}
+
 /** What is wrong with a transcript, and what a repair would lose of it. */
-function findings({ health, log, checkpoint, ledger, index, lost }: TranscriptReport): readonly string[] {
+function findings(report: TranscriptReport): readonly string[] {
+  const { health, log, checkpoint, ledger, index, lost } = report;
+  const turn = turnInFlightJson(report.inFlight, 0);
   const missing = log.gaps.reduce((sum, { count }) => sum + count, 0);
   const bytesOf = (kind: string) =>
     log.damage.reduce((sum, one) => sum + (one.kind === kind ? one.bytes : 0), 0);
@@ -78,6 +89,7 @@ function findings({ health, log, checkpoint, ledger, index, lost }: TranscriptRe
     ...(checkpoint === "ahead" ? ["the checkpoint holds it"] : []),
     ...(lost > 0 ? [`${lost} messages on record are in no file`] : []),
     ...(health === "foreign" ? ["a file of something else is in the place of its own"] : []),
+    ...(turn === null ? [] : [turnInFlightText(turn)]),
     ...(health === "stale"
       ? Object.entries(stale).flatMap(([file, state]) => (state === "current" ? [] : [`${file} ${state}`]))
       : []),

@@ -19,6 +19,7 @@ import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 import { sessionJson } from "../session-view.ts";
+import { turnInFlightText } from "../transcript-view.ts";
 
 /** What only `show` tells of a session. */
 interface Shown extends SessionJson {
@@ -52,9 +53,10 @@ function operationText({ kind, state, updatedAt, error, holder }: OperationJson)
 
 function transcriptText({ transcript }: Shown): string | null {
   if (transcript === null) return null;
-  const { messages, savedAt, health, unsaved } = transcript;
+  const { messages, savedAt, health, turnInFlight, unsaved } = transcript;
   const when = savedAt === null ? "" : `, saved ${savedAt}`;
-  return `${messages} messages, ${health}${when}${unsaved === null ? "" : `; NOT saved since: ${unsaved}`}`;
+  const turn = turnInFlight === null ? "" : `, ${turnInFlightText(turnInFlight)}`;
+  return `${messages} messages, ${health}${when}${turn}${unsaved === null ? "" : `; NOT saved since: ${unsaved}`}`;
 }
 
 function goalFields(goal: GoalJson | null): readonly (readonly [string, string | null])[] {

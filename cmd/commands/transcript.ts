@@ -23,6 +23,7 @@ import {
   messageMarkdown,
   reportCells,
   reportJson,
+  turnInFlightText,
 } from "../transcript-view.ts";
 
 const MAX_PAGE = 10_000;
@@ -34,10 +35,10 @@ interface ShowFlags {
 }
 
 function pageJson(id: SessionId, page: TranscriptPage) {
-  const { head, savedAtMs, gaps, health, missing, salvage, messages, next } = page;
+  const { head, savedAtMs, gaps, health, missing, salvage, turnInFlight, messages, next } = page;
   return {
     ...{ id, messages: head.count, digest: head.digest, savedAt: isoTime(savedAtMs), gaps: gapsJson(gaps) },
-    ...{ health, missing, salvage },
+    ...{ health, missing, salvage, turnInFlight },
     ...{ data: messages.map(messageJson), next: next === null ? null : next + 1 },
   };
 }
@@ -52,6 +53,7 @@ async function show(invocation: Invocation, name: string, flags: ShowFlags): Pro
   await invocation.print(value, () => page.messages.flatMap((one) => messageLines(one, invocation.paint)));
   if (page.head.count === 0) invocation.note(`nothing is recorded of ${id} yet`);
   warnOfDamage(invocation, id, page);
+  if (page.turnInFlight !== null) invocation.note(turnInFlightText(page.turnInFlight));
   if (page.salvage !== null) invocation.note(salvageNote(page.salvage));
   if (value.next !== null) invocation.note(`more: ao transcript show ${id} --from ${value.next}`);
   return undefined;

@@ -1,7 +1,7 @@
 import type { TranscriptBudgets, TranscriptRefusal } from "../domain/transcript/budgets.ts";
 import type { MessageRange, TranscriptHead } from "../domain/transcript/chain.ts";
 import type { ConflictKind } from "../domain/transcript/decide-save.ts";
-import type { InFlightTurn, InFlightVerdict } from "../domain/transcript/in-flight-turn.ts";
+import type { InFlightTurn, InFlightVerdict, TurnKeeps } from "../domain/transcript/in-flight-turn.ts";
 import type { TranscriptBase, TranscriptPrefix } from "../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../domain/transcript/message.ts";
 import type { TranscriptRef } from "../domain/transcript/names.ts";
@@ -130,6 +130,12 @@ export interface BegunTurn {
   readonly head: TranscriptHead;
 }
 
+/** What a transcript is to be: messages behind others that stay; behind nothing for `null`. */
+export interface FinalTranscript {
+  readonly after: TranscriptPrefix | null;
+  readonly messages: readonly TranscriptMessage[];
+}
+
 export interface ResumedTurn {
   readonly kind: "resumed";
   /** What was found; `null` when no turn was in flight. */
@@ -244,13 +250,15 @@ export interface TranscriptStore {
   /** Sets the marker of a turn, in the place of an older one. */
   beginTurn(
     ref: TranscriptRef,
-    turn: { readonly id: string; readonly turnId: string; readonly keepsPrompt: boolean },
+    turn: { readonly id: string; readonly turnId: string | null; readonly keeps: TurnKeeps },
   ): Promise<BegunTurn | Refused>;
+  /** The marker that is set; `null` for none. Pure like `load`, and reads the ledger alone. */
+  turnInFlight(ref: TranscriptRef): Promise<InFlightTurn | null>;
   /** Before the last save of a turn: what its transcript will be. False when the marker is another one. */
-  prepareCommit(ref: TranscriptRef, id: string, commitDigest: string): Promise<boolean>;
+  prepareCommit(ref: TranscriptRef, id: string, final: FinalTranscript): Promise<boolean>;
   /** False, and nothing changes, when the marker is another one. */
   clearTurn(ref: TranscriptRef, id: string): Promise<boolean>;
-  /** Ends a turn whose writer died: keeps it when it was saved, else cuts off what there is of it. */
+  /** Ends a turn whose writer died: keeps it when it was saved whole, else as much of it as its marker says. */
   resumeTurn(ref: TranscriptRef): Promise<ResumedTurn | Missing | Refused>;
   /** Reads every file and changes nothing. */
   verify(ref: TranscriptRef): Promise<TranscriptReport>;

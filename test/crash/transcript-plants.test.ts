@@ -68,6 +68,12 @@ const PLANTS: readonly (readonly [string, string, readonly FaultMode[], Plant])[
   ["torn tail not sealed", "an append behind a torn end", ["kill"], { files: withoutCut }],
   ["torn tail not salvaged", "a repair of a torn end", ["kill"], { files: withoutSalvage }],
   ["failed append not cut back", "an append", ["ENOSPC"], { files: withoutCut }],
+  [
+    "digests not verified",
+    "a repair of a record with another letter in it",
+    ["kill"],
+    { store: { sha256: () => "0".repeat(64) } },
+  ],
   ["ledger trusted over the log", "an append", ["kill"], { files: trustingLedger }],
 ];
 

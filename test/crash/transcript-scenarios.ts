@@ -18,7 +18,9 @@ import {
 export interface SweepScenario {
   readonly name: string;
   /** The disk before, and what is acknowledged on it. */
-  readonly arrange: () => Promise<{ readonly disk: Disk; readonly before: readonly TranscriptMessage[] }>;
+  readonly arrange: (
+    options?: StoreOptions,
+  ) => Promise<{ readonly disk: Disk; readonly before: readonly TranscriptMessage[] }>;
   /** The change, by a writer that has just opened the transcript. */
   readonly act: (store: TranscriptStore) => Promise<unknown>;
   /** What the transcript is after it. */
@@ -36,8 +38,12 @@ export function soundStore(disk: Disk, options: StoreOptions = {}): TranscriptSt
   return storeOn(faultyProcess(disk).files, options);
 }
 
-async function saved(messages: readonly TranscriptMessage[], disk = emptyDisk()): Promise<Disk> {
-  const session = liveSession(soundStore(disk));
+async function saved(
+  messages: readonly TranscriptMessage[],
+  disk = emptyDisk(),
+  options: StoreOptions = {},
+): Promise<Disk> {
+  const session = liveSession(soundStore(disk, options));
   for (const message of messages) {
     session.add(message);
     expect(await session.save()).toMatchObject({ kind: "saved", warnings: [] });
@@ -68,12 +74,13 @@ const BASE = turns(1, 2);
 const textsOf = (messages: readonly TranscriptMessage[]) => messages.map(({ text }) => text);
 const TORN = '{"schemaVersion":1,"type":"append","revision":9,"mess';
 
-/** A log whose third record is lost in the middle, and no checkpoint to tell what it said. */
-async function damagedInTheMiddle() {
-  const disk = await saved(turns(1, 2, 3));
-  const lines = Buffer.from(disk.make(PATHS.log).bytes).toString().split("\n");
-  const offset = lines.slice(0, 2).join("\n").length + 40;
-  spoilBytes(disk, PATHS.log, offset, "####");
+/** A log of six messages whose third record is another than it was, and no checkpoint to tell what it said. */
+async function damagedInTheMiddle(damage: "lost" | "one letter", options: StoreOptions = {}) {
+  const disk = await saved(turns(1, 2, 3), emptyDisk(), options);
+  const log = Buffer.from(disk.make(PATHS.log).bytes).toString();
+  const third = log.split("\n").slice(0, 2).join("\n").length + 1;
+  if (damage === "lost") spoilBytes(disk, PATHS.log, third + 39, "####");
+  else spoilBytes(disk, PATHS.log, log.indexOf("ask 2", third), "Ask 2");
   disk.unlink(PATHS.checkpoint);
   disk.fsyncFolder(REF.folder);
   const [one, two, , ...rest] = turns(1, 2, 3);
@@ -169,7 +176,19 @@ export const SWEEP_SCENARIOS: readonly SweepScenario[] = [
     name: "a repair of a record lost in the middle",
     keeps: [...textsOf(turns(1)), "answer 2", "ask 3", "answer 3", "####"],
     arrange: async () => {
-      const { disk, readable } = await damagedInTheMiddle();
+      const { disk, readable } = await damagedInTheMiddle("lost");
+      return { disk, before: readable };
+    },
+    act: (store) => store.repair(REF),
+    after: [...turns(1), MISSING_NOTE, ...turns(2, 3).slice(1)],
+    mayBePart: false,
+    lasting: REPLACED,
+  },
+  {
+    name: "a repair of a record with another letter in it",
+    keeps: [...textsOf(turns(1)), "answer 2", "ask 3", "answer 3", "Ask 2"],
+    arrange: async (options) => {
+      const { disk, readable } = await damagedInTheMiddle("one letter", options);
       return { disk, before: readable };
     },
     act: (store) => store.repair(REF),
@@ -197,7 +216,7 @@ export const SWEEP_SCENARIOS: readonly SweepScenario[] = [
     arrange: async () => {
       const disk = await saved(BASE);
       const store = soundStore(disk);
-      await store.beginTurn(REF, { id: "mark", turnId: "turn-new", keepsPrompt: true });
+      await store.beginTurn(REF, { id: "mark", turnId: "turn-new", keeps: "prompt" });
       await addTurn(store);
       return { disk, before: [...BASE, ...turns("new")] };
     },

@@ -218,7 +218,7 @@ export async function sweepTranscript(
   options: SweepOptions = {},
 ): Promise<readonly string[]> {
   const { modes = ALL_MODES, step = 1, first = 1, ...plant } = options;
-  const given: Given = { ...plant, scenario, ...(await scenario.arrange()) };
+  const given: Given = { ...plant, scenario, ...(await scenario.arrange(options.store)) };
   const boundaries = await boundariesOf(given);
   const second = { at: 1 };
   for (let at = first; at <= boundaries.length; at += step) {

@@ -203,6 +203,9 @@ export const showSchema = sessionSchema.extend({
       digest: z.nullable(z.string()),
       savedAt: z.nullable(z.iso.datetime({ precision: 3 })),
       health: z.string(),
+      turnInFlight: z.nullable(
+        z.strictObject({ turnId: maybe, since: z.iso.datetime({ precision: 3 }), from: z.int() }),
+      ),
       unsaved: maybe,
     }),
   ),

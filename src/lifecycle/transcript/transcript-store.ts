@@ -18,7 +18,7 @@ import { repairTranscript } from "./repair.ts";
 import { saveAppend } from "./save-append.ts";
 import { saveRewrite } from "./save-rewrite.ts";
 import { summarize } from "./summary.ts";
-import { beginTurn, changeMarker, resumeTurn } from "./turn-markers.ts";
+import { beginTurn, changeMarker, prepareCommit, resumeTurn, turnInFlight } from "./turn-markers.ts";
 import { verifyTranscript } from "./verify.ts";
 
 export interface TranscriptStoreDeps extends TranscriptContext {
@@ -49,8 +49,8 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
     saveRewriteCompact: (ref, draft) =>
       alone(ref, (paths) => saveRewrite(deps, paths, draft, { erases: true })),
     beginTurn: (ref, turn) => alone(ref, (paths) => beginTurn(deps, paths, turn)),
-    prepareCommit: (ref, id, commitDigest) =>
-      alone(ref, (paths) => changeMarker(deps, paths, id, (turn) => ({ ...turn, commitDigest }))),
+    turnInFlight: (ref) => turnInFlight(deps, transcriptPaths(ref)),
+    prepareCommit: (ref, id, final) => alone(ref, (paths) => prepareCommit(deps, paths, id, final)),
     clearTurn: (ref, id) => alone(ref, (paths) => changeMarker(deps, paths, id, () => null)),
     resumeTurn: (ref) => alone(ref, (paths) => resumeTurn(deps, paths)),
     async verify(ref) {

@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
+import { digestsAfter, EMPTY_DIGEST } from "../../domain/transcript/digest.ts";
 import {
   decideInFlight,
   type InFlightTurn,
@@ -7,7 +8,13 @@ import {
 import type { TranscriptLedger } from "../../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { BegunTurn, Missing, Refused, ResumedTurn } from "../../ports/transcript-store.ts";
+import type {
+  BegunTurn,
+  FinalTranscript,
+  Missing,
+  Refused,
+  ResumedTurn,
+} from "../../ports/transcript-store.ts";
 import { concat, encodeLine } from "./bytes.ts";
 import { commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
@@ -24,7 +31,7 @@ import { appendRecords, recordsOf } from "./write-log.ts";
 export async function beginTurn(
   context: TranscriptContext,
   paths: TranscriptPaths,
-  turn: Pick<InFlightTurn, "id" | "turnId" | "keepsPrompt">,
+  turn: Pick<InFlightTurn, "id" | "turnId" | "keeps">,
 ): Promise<BegunTurn | Refused> {
   const open = await openForSave(context, paths);
   if (open.kind === "refused") return open;
@@ -37,6 +44,27 @@ export async function beginTurn(
   await makeFolders(context.files, paths.folder);
   await writeLedger(context, paths, { ...open.ledger, inFlight });
   return { kind: "begun", turn: inFlight, head };
+}
+
+/** The marker of a turn, if one is set. A pure read. */
+export async function turnInFlight(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+): Promise<InFlightTurn | null> {
+  const ledger = await readLedger(context, paths);
+  return ledger === "newer" ? null : ledger.inFlight;
+}
+
+/** Writes down what the transcript will be once the turn is saved. */
+export function prepareCommit(
+  context: TranscriptContext,
+  paths: TranscriptPaths,
+  id: string,
+  { after, messages }: FinalTranscript,
+): Promise<boolean> {
+  const base = after?.digest ?? EMPTY_DIGEST;
+  const commitDigest = digestsAfter(context.sha256, base, messages.map(canonicalJson)).at(-1) ?? base;
+  return changeMarker(context, paths, id, (turn) => ({ ...turn, commitDigest }));
 }
 
 /** Changes the marker of that id; false when it is another one. */

@@ -31,6 +31,8 @@ interface News {
   readonly agent: Agent;
   readonly readsLog: boolean;
   readonly isRetry: boolean;
+  /** Nothing comes after what is known now. */
+  readonly isOver: boolean;
 }
 
 /**
@@ -68,16 +70,17 @@ function newsOf(
   const agent = deps.agents.get(record.metadata.agent);
   if (agent === undefined) return undefined;
   const keepsLog = agent.readConversation !== undefined;
-  const readsLog = keepsLog && (areLast || isRetry || isLogged(deps, facts, record));
-  const isNews = readsLog || isRetry || eventsOf(facts, record).some((event) => tells(deps.agents, event));
-  return isNews ? { record, agent, readsLog, isRetry } : undefined;
+  const isOver = areLast || isEnding(deps, facts, record);
+  const readsLog = keepsLog && (isOver || isRetry || isLogged(deps, facts, record));
+  const isNews =
+    readsLog || isRetry || isOver || eventsOf(facts, record).some((event) => tells(deps.agents, event));
+  return isNews ? { record, agent, readsLog, isRetry, isOver } : undefined;
 }
 
-/** Whether the agent's own log is the one to tell what was said since, and again when the session ends. */
+/** Whether the agent's own log is the one to tell what was said since. */
 function isLogged(deps: SaveDeps, facts: Facts, record: SessionRecord): boolean {
   const isTold = (event: HookEvent) => deps.agents.get(event.agent)?.interpret(event)?.logged === true;
-  const isAsked = isToldByLog(facts, record) || eventsOf(facts, record).some(isTold);
-  return isAsked || isEnding(deps, facts, record);
+  return isToldByLog(facts, record) || eventsOf(facts, record).some(isTold);
 }
 
 /** Whether what ended its work was told by its log alone: what it said before that may be there alone, too. */
@@ -104,13 +107,18 @@ async function feed(deps: SaveDeps, facts: Facts, news: News): Promise<string | 
   }
 }
 
-async function saveNews(deps: SaveDeps, facts: Facts, { record, agent, readsLog }: News): Promise<void> {
+async function saveNews(
+  deps: SaveDeps,
+  facts: Facts,
+  { record, agent, readsLog, isOver }: News,
+): Promise<void> {
   const told = toldByHooks(deps, facts, { record, agent });
   const conversations = conversationsOf(record);
   const concerned = new Set([...conversations.slice(-1), ...told.map((one) => one.conversationId)]);
   const log = () => toldByLog(deps, facts, { record, agent, conversations: concerned });
   const heard = readsLog ? [...told, ...(await log())] : told;
-  const conversation = { id: record.id, ref: transcriptRef(deps, record), told: heard, conversations, log };
+  const about = { id: record.id, ref: transcriptRef(deps, record), isOver };
+  const conversation = { ...about, told: heard, conversations, log };
   // Most logs say nothing that was not heard; events are taken away only after a save.
   if (told.length === 0 && (await holdsAll(deps, conversation))) return;
   const save = () => saveConversation(deps, conversation);

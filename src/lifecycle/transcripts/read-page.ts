@@ -4,6 +4,7 @@ import type { Health, NumberedMessage, TranscriptReader } from "../../ports/tran
 import type { SessionDeps } from "../deps.ts";
 import { requireSession } from "../session-refs.ts";
 import { readWhole } from "./read-whole.ts";
+import { inheritedCount, type TurnInFlightJson, turnInFlightJson } from "./summarize-transcript.ts";
 import { refusalError, refuseRemoved, transcriptRef } from "./transcript-ref.ts";
 
 type Deps = Pick<SessionDeps, "store" | "transcripts" | "dataDir">;
@@ -19,6 +20,8 @@ export interface TranscriptPage {
   readonly missing: number;
   /** Where what was cut off in a repair is kept; `null` when there is none. */
   readonly salvage: { readonly path: string; readonly bytes: number } | null;
+  /** A turn that has begun and is not known to have ended; `null` for none. */
+  readonly turnInFlight: TurnInFlightJson | null;
   readonly messages: readonly NumberedMessage[];
   /** Index of the first message behind the page; `null` at the end. */
   readonly next: number | null;
@@ -32,7 +35,7 @@ export interface PageOptions {
 
 const EMPTY_PAGE: TranscriptPage = {
   ...{ head: EMPTY_HEAD, savedAtMs: null, gaps: [], health: "missing", missing: 0 },
-  ...{ salvage: null, messages: [], next: null },
+  ...{ salvage: null, turnInFlight: null, messages: [], next: null },
 };
 
 /**
@@ -42,8 +45,11 @@ const EMPTY_PAGE: TranscriptPage = {
  */
 export async function readPage(deps: Deps, id: SessionId, options: PageOptions): Promise<TranscriptPage> {
   const page = await readWith(deps, id, (reader) => pageOf(reader, options));
-  const salvage = await deps.transcripts.salvage(transcriptRef(deps, requireSession(deps, id)));
-  return { ...(page ?? EMPTY_PAGE), salvage };
+  const record = requireSession(deps, id);
+  const ref = transcriptRef(deps, record);
+  const salvage = await deps.transcripts.salvage(ref);
+  const turn = await deps.transcripts.turnInFlight(ref);
+  return { ...(page ?? EMPTY_PAGE), salvage, turnInFlight: turnInFlightJson(turn, inheritedCount(record)) };
 }
 
 /** What of a transcript can be read, and what cannot. */
@@ -58,7 +64,7 @@ type Condition = Pick<TranscriptPage, "health" | "missing">;
 async function pageOf(
   reader: TranscriptReader,
   { first, limit }: PageOptions,
-): Promise<Omit<TranscriptPage, "salvage">> {
+): Promise<Omit<TranscriptPage, "salvage" | "turnInFlight">> {
   const { head, savedAtMs, gaps } = reader;
   const from = first ?? Math.max(0, head.count - limit);
   const messages: NumberedMessage[] = [];

@@ -5,8 +5,10 @@ import { NO_MESSAGES } from "../../domain/transcript/ledger.ts";
 import { hasGap, mergeConversation, type ToldEntry } from "../../domain/transcript/merge-conversation.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
+import { runningTurn } from "../../domain/transcript/running-turn.ts";
 import type { SaveResult } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
+import { savingTurn } from "./saving-turn.ts";
 import { refusalError } from "./transcript-ref.ts";
 
 /** What is to become part of the transcript of a session. */
@@ -17,6 +19,8 @@ export interface Conversation {
   readonly told: readonly ToldEntry[];
   /** The conversations of the session, oldest first. */
   readonly conversations: readonly string[];
+  /** Nothing comes after what is told, so that a turn in flight is one that was broken off. */
+  readonly isOver: boolean;
   /** Reads the agent's own log, where what was told leaves something out. */
   readonly log: () => Promise<readonly ToldEntry[]>;
 }
@@ -53,8 +57,9 @@ export async function saveConversation(deps: Deps, conversation: Conversation): 
   return replace(deps, conversation, all, whole);
 }
 
-/** Whether a transcript has all of a conversation already. A pure read. */
+/** Whether a transcript has all of a conversation already, and no turn in flight that is over. A pure read. */
 export async function holdsAll(deps: Deps, conversation: Conversation): Promise<boolean> {
+  if (conversation.isOver && (await deps.transcripts.turnInFlight(conversation.ref)) !== null) return false;
   if (conversation.told.length === 0) return true;
   const { messages } = await readHeld(deps, conversation, Number.POSITIVE_INFINITY);
   return mergeConversation({ ...conversation, held: messages }) === messages;
@@ -79,26 +84,34 @@ function continues(merged: readonly TranscriptMessage[], held: readonly Transcri
 
 async function append(
   deps: Deps,
-  { id, ref }: Conversation,
+  conversation: Conversation,
   { head, messages: held }: Held,
   merged: readonly TranscriptMessage[],
 ): Promise<void> {
   const messages = merged.slice(held.length);
-  if (head === null && messages.length === 0) return;
-  // Also without a message: what another process wrote may not be durable yet.
-  requireSaved(id, await deps.transcripts.saveSnapshot(ref, { base: head, messages }));
+  const draft = { base: head, messages };
+  const turn = { ...conversation, running: runningTurn(merged), final: { after: head, messages } };
+  await savingTurn(deps, turn, async () => {
+    if (head === null && messages.length === 0) return;
+    // Also without a message: what another process wrote may not be durable yet.
+    requireSaved(conversation.id, await deps.transcripts.saveSnapshot(conversation.ref, draft));
+  });
 }
 
-/** Puts what came late into its place. */
+/** Puts what came late into its place; the log keeps nothing of the old order, which says no more than the new. */
 async function replace(
   deps: Deps,
-  { id, ref }: Conversation,
+  conversation: Conversation,
   { head, isWhole }: Held,
   messages: readonly TranscriptMessage[],
 ): Promise<void> {
+  const { id, ref } = conversation;
   if (!isWhole) throw refusalError(id, { reason: "damaged", path: `${ref.folder}/${ref.name}` });
   const draft = { base: head, keep: NO_MESSAGES, messages, reason: "late" };
-  requireSaved(id, await deps.transcripts.saveRewrite(ref, draft));
+  const turn = { ...conversation, running: runningTurn(messages), final: { after: null, messages } };
+  await savingTurn(deps, turn, async () =>
+    requireSaved(id, await deps.transcripts.saveRewriteCompact(ref, draft)),
+  );
 }
 
 function requireSaved(id: SessionId, result: SaveResult): void {

@@ -1,9 +1,27 @@
 import { isoTime } from "../../domain/iso-time.ts";
 import type { SessionRecord } from "../../domain/session.ts";
+import type { InFlightTurn } from "../../domain/transcript/in-flight-turn.ts";
 import type { Health } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
 import { transcriptRef } from "./transcript-ref.ts";
 import { unsavedCause } from "./unsaved.ts";
+
+/** What is known of a turn in flight. */
+export interface TurnInFlightJson {
+  /** `null` when only its beginning is known. */
+  readonly turnId: string | null;
+  /** When it was first heard of. */
+  readonly since: string;
+  /** The number of its first message. */
+  readonly from: number;
+}
+
+/** For a script; `null` stays `null`. @param before messages that another transcript holds. */
+export function turnInFlightJson(turn: InFlightTurn | null, before: number): TurnInFlightJson | null {
+  return (
+    turn && { turnId: turn.turnId, since: isoTime(turn.startedAtMs), from: before + turn.startCount + 1 }
+  );
+}
 
 /** What `ao show` tells of a transcript. */
 export interface TranscriptSummaryJson {
@@ -12,11 +30,13 @@ export interface TranscriptSummaryJson {
   readonly digest: string | null;
   readonly savedAt: string | null;
   readonly health: Health;
+  /** A turn that has begun and is not known to have ended, as far as it was saved; `null` for none. */
+  readonly turnInFlight: TurnInFlightJson | null;
   /** Why the last save failed; `null` when it did not. The next one tries again. */
   readonly unsaved: string | null;
 }
 
-type Summary = Omit<TranscriptSummaryJson, "unsaved">;
+type Summary = Omit<TranscriptSummaryJson, "unsaved" | "turnInFlight">;
 
 const NOTHING: Summary = { messages: 0, digest: null, savedAt: null, health: "missing" };
 
@@ -26,7 +46,14 @@ export async function summarizeTranscript(
   record: Pick<SessionRecord, "id" | "projectId" | "metadata">,
 ): Promise<TranscriptSummaryJson | null> {
   const [summary, unsaved] = [await summaryOf(deps, record), await unsavedCause(deps, record.id)];
-  return summary === null && unsaved === null ? null : { ...(summary ?? NOTHING), unsaved };
+  const turn = await deps.transcripts.turnInFlight(transcriptRef(deps, record));
+  if (summary === null && unsaved === null && turn === null) return null;
+  return { ...(summary ?? NOTHING), turnInFlight: turnInFlightJson(turn, inheritedCount(record)), unsaved };
+}
+
+/** Messages from before a fork. */
+export function inheritedCount({ metadata }: Pick<SessionRecord, "metadata">): number {
+  return (metadata.fork?.inherits ?? []).reduce((sum, { count }) => sum + count, 0);
 }
 
 async function summaryOf(
@@ -35,7 +62,7 @@ async function summaryOf(
 ): Promise<Summary | null> {
   const summary = await deps.transcripts.summary(transcriptRef(deps, record));
   const parts = record.metadata.fork?.inherits ?? [];
-  const before = parts.reduce((sum, { count }) => sum + count, 0);
+  const before = inheritedCount(record);
   switch (summary.kind) {
     case "summary": {
       const { head, savedAtMs, health } = summary;

@@ -44,7 +44,7 @@ describe("ao transcript show", () => {
       value: {
         ...{ id: "app-1", messages: 1, digest: session.base()?.digest },
         ...{ savedAt: new Date(T0_MS).toISOString(), gaps: [], next: null },
-        ...{ health: "healthy", missing: 0, salvage: null },
+        ...{ health: "healthy", missing: 0, salvage: null, turnInFlight: null },
         data: [
           {
             ...{ number: 1, role: "user", text: "hi", turnId: null, source: "hook", tool: "edit" },
@@ -192,10 +192,25 @@ test("ao show tells of the transcript", async () => {
   expect(JSON.parse(stdout).transcript).toEqual({
     ...{ messages: 4, digest: session.base()?.digest, health: "healthy" },
     savedAt: new Date(T0_MS).toISOString(),
-    unsaved: null,
+    ...{ turnInFlight: null, unsaved: null },
   });
   const text = await memoryCli(world, ["show", "app-1"]);
   expect(text.stdout).toContain("transcript    4 messages, healthy, saved");
+});
+
+test("a turn in flight is told by show, transcript show and verify", async () => {
+  const { world, ref } = await recorded();
+  await world.deps.transcripts.beginTurn(ref, { id: "talk 5", turnId: "turn-3", keeps: "said" });
+  const turnInFlight = { turnId: "turn-3", since: expect.any(String), from: 5 };
+  const { stdout } = await memoryCli(world, ["show", "app-1", "--json"]);
+  expect(JSON.parse(stdout).transcript).toMatchObject({ turnInFlight });
+  expect((await json(world, "verify", "app-1")).value.data).toMatchObject([{ turnInFlight }]);
+  const shown = await memoryCli(world, ["transcript", "show", "app-1", "--json"]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ turnInFlight });
+  const text = "turn turn-3 in flight since ";
+  expect((await memoryCli(world, ["show", "app-1"])).stdout).toContain(text);
+  expect((await memoryCli(world, ["transcript", "verify", "app-1"])).stdout).toContain(text);
+  expect((await memoryCli(world, ["transcript", "show", "app-1"])).stderr).toContain(text);
 });
 
 test("what could not be saved is told by list and show until it is", async () => {

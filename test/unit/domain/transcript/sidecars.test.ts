@@ -13,7 +13,7 @@ const OWNER = "shop/shop-1";
 const OTHER = "cd".repeat(32);
 
 const TURN: InFlightTurn = {
-  ...{ id: "m", turnId: "t", startCount: 2, startDigest: DIGEST, keepsPrompt: true },
+  ...{ id: "m", turnId: "t", startCount: 2, startDigest: DIGEST, keeps: "prompt" },
   ...{ startedAtMs: 1, commitDigest: null },
 };
 const LEDGER = {
@@ -38,7 +38,7 @@ describe("a ledger", () => {
     [encodeLedger(LEDGER, OWNER).slice(0, 40), "unreadable"],
     [encodeLedger(LEDGER, OWNER).replace('"revision":3', '"revision":-3'), "unreadable"],
     [encodeLedger(LEDGER, OWNER).replace(DIGEST, "xyz"), "unreadable"],
-    [encodeLedger(LEDGER, OWNER).replace('"keepsPrompt":true', '"keepsPrompt":1'), "unreadable"],
+    [encodeLedger(LEDGER, OWNER).replace('"keeps":"prompt"', '"keeps":1'), "unreadable"],
     [encodeLedger(LEDGER, "shop/shop-2"), "foreign"],
     ["[]", "unreadable"],
   ])("%j is %s", (text, kind) => {
@@ -80,7 +80,7 @@ describe("decideInFlight", () => {
     ["a partial turn is cut behind its prompt", {}, { kind: "strip", keep: 3 }],
     [
       "behind its start when it keeps no prompt",
-      { turn: { ...TURN, keepsPrompt: false } },
+      { turn: { ...TURN, keeps: "nothing" } },
       { kind: "strip", keep: 2 },
     ],
     ["behind its start when there is no prompt", { after: [answer] }, { kind: "strip", keep: 2 }],

@@ -51,7 +51,7 @@ async function readToTell(entries: number): Promise<number> {
     saveConversation(
       { transcripts },
       {
-        ...{ id: sessionId("shop-1"), ref: REF, conversations: ["talk"], log: async () => [] },
+        ...{ id: sessionId("shop-1"), ref: REF, isOver: false, conversations: ["talk"], log: async () => [] },
         told: positions.map((position) => ({
           ...{ conversationId: "talk", source: "hook" as const, turnId: null },
           entry: {

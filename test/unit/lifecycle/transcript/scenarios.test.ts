@@ -136,10 +136,10 @@ describe("a transcript", () => {
 
   test("an older turn does not clear the marker of a newer one", async () => {
     const { a } = await aTranscript(1);
-    await a.beginTurn(REF, { id: "old", turnId: "turn-2", keepsPrompt: true });
-    await a.beginTurn(REF, { id: "new", turnId: "turn-3", keepsPrompt: true });
+    await a.beginTurn(REF, { id: "old", turnId: "turn-2", keeps: "prompt" });
+    await a.beginTurn(REF, { id: "new", turnId: "turn-3", keeps: "prompt" });
     expect(await a.clearTurn(REF, "old")).toBe(false);
-    expect(await a.prepareCommit(REF, "old", "0".repeat(64))).toBe(false);
+    expect(await a.prepareCommit(REF, "old", { after: null, messages: [] })).toBe(false);
     expect((await a.verify(REF)).inFlight).toMatchObject({ id: "new", commitDigest: null });
     expect(await a.clearTurn(REF, "new")).toBe(true);
     expect((await a.verify(REF)).inFlight).toBeNull();

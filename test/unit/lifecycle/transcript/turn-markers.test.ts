@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
 import { canonicalJson } from "../../../../src/domain/canonical-json.ts";
-import { digestsAfter } from "../../../../src/domain/transcript/digest.ts";
+import type { TurnKeeps } from "../../../../src/domain/transcript/in-flight-turn.ts";
 import {
   aMessage,
   liveSession,
@@ -9,19 +9,18 @@ import {
   PATHS,
   REF,
   resumed,
-  sha256,
   storeOn,
   turns,
 } from "../../../support/transcripts.ts";
 
 /** A transcript of one turn, in which another has begun. */
-async function inATurn({ keepsPrompt = true } = {}) {
+async function inATurn(keeps: TurnKeeps = "prompt") {
   const files = memoryTranscriptFiles();
   const store = storeOn(files);
   const session = liveSession(store);
   session.add(...turns(1));
   await session.save();
-  const begun = await store.beginTurn(REF, { id: "marker", turnId: "turn-2", keepsPrompt });
+  const begun = await store.beginTurn(REF, { id: "marker", turnId: "turn-2", keeps });
   expect(begun).toMatchObject({ kind: "begun", head: session.base(), turn: { startCount: 2 } });
   return { files, store, session };
 }
@@ -54,19 +53,27 @@ describe("a turn whose writer died", () => {
   );
 
   test("leaves nothing when its prompt is not to be kept", async () => {
-    const { store, session } = await inATurn({ keepsPrompt: false });
+    const { store, session } = await inATurn("nothing");
     session.add(ASK, ANSWER);
     await session.save();
     expect(await store.resumeTurn(REF)).toMatchObject({ verdict: { kind: "strip", keep: 2 } });
     expect(await loadAll(store)).toEqual(turns(1));
   });
 
+  test("keeps all that was told of it, where that was acknowledged", async () => {
+    const { store, session } = await inATurn("said");
+    session.add(ASK, ANSWER);
+    await session.save();
+    expect(await store.resumeTurn(REF)).toMatchObject({ verdict: { kind: "partial" }, salvagedBytes: 0 });
+    expect(await loadAll(store)).toEqual(turns(1, 2));
+    expect(await store.turnInFlight(REF)).toBeNull();
+  });
+
   test("behind its last save is whole: only the marker goes", async () => {
     const { store, session } = await inATurn();
     session.add(ASK, ANSWER);
-    const base = session.base();
-    const digest = digestsAfter(sha256, base?.digest ?? "", [ASK, ANSWER].map(canonicalJson)).at(-1) ?? "";
-    expect(await store.prepareCommit(REF, "marker", digest)).toBe(true);
+    const final = { after: session.base(), messages: [ASK, ANSWER] };
+    expect(await store.prepareCommit(REF, "marker", final)).toBe(true);
     await session.save();
     expect(await store.resumeTurn(REF)).toMatchObject({ verdict: { kind: "committed" }, salvagedBytes: 0 });
     expect(await loadAll(store)).toEqual(turns(1, 2));
@@ -100,7 +107,7 @@ describe("a turn whose writer died", () => {
 describe("the marker of a turn", () => {
   test("can be the first thing of a transcript", async () => {
     const store = storeOn(memoryTranscriptFiles());
-    await store.beginTurn(REF, { id: "marker", turnId: "turn-1", keepsPrompt: true });
+    await store.beginTurn(REF, { id: "marker", turnId: "turn-1", keeps: "prompt" });
     expect(await store.load(REF)).toEqual({ kind: "missing", wasCommitted: false });
     const session = liveSession(store);
     session.add(...turns(1));

@@ -5,6 +5,7 @@ import { AoError } from "../../../../src/domain/errors.ts";
 import type { ConversationEntry } from "../../../../src/domain/transcript/conversation-entry.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { summarizeTranscript } from "../../../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { transcriptRef } from "../../../../src/lifecycle/transcripts/transcript-ref.ts";
 import { unsavedTranscripts } from "../../../../src/lifecycle/transcripts/unsaved.ts";
 import { sessionId, T0_MS } from "../../../support/builders.ts";
@@ -52,7 +53,7 @@ function withFullDisk(deps: SessionDeps): SessionDeps {
   const refuse = async () => {
     throw FULL;
   };
-  return { ...deps, transcripts: { ...deps.transcripts, saveSnapshot: refuse, saveRewrite: refuse } };
+  return { ...deps, transcripts: { ...deps.transcripts, saveSnapshot: refuse, saveRewriteCompact: refuse } };
 }
 
 describe("what an agent tells", () => {
@@ -121,6 +122,66 @@ describe("what an agent tells", () => {
     await world.hear(ID, "active");
     await observeSessions({ ...world.deps, transcripts });
     expect(world.row(ID).lifecycle.activity.state).toBe("active");
+  });
+});
+
+describe("a turn in flight", () => {
+  const markerOf = ({ deps, row }: World) => deps.transcripts.turnInFlight(transcriptRef(deps, row(ID)));
+
+  test("is marked from its first word that was saved until its last is", async () => {
+    const { world, conversationId, hear } = await aTalkingWorld();
+    for (const position of [1, 2, 3, 4]) await hear(entryAt(position));
+    await observeSessions(world.deps);
+    const [running] = world.deps.turns.ofSession(ID, 1).turns;
+    const marked = { id: `${conversationId} 4`, turnId: running?.turnId, startCount: 0, keeps: "said" };
+    expect(await markerOf(world)).toMatchObject(marked);
+    await hear(entryAt(5));
+    await observeSessions(world.deps);
+    expect(await markerOf(world)).toMatchObject(marked);
+    expect((await summarizeTranscript(world.deps, world.row(ID)))?.turnInFlight).toMatchObject({
+      turnId: running?.turnId,
+    });
+    await hear(entryAt(6));
+    await observeSessions(world.deps);
+    expect(await markerOf(world)).toBeNull();
+  });
+
+  test("is not written down when its end is known with its beginning", async () => {
+    const { world, hear } = await aTalkingWorld();
+    for (const entry of upTo(3)) await hear(entry);
+    const refuse = async () => {
+      throw new Error("a marker was set");
+    };
+    await observeSessions({ ...world.deps, transcripts: { ...world.deps.transcripts, beginTurn: refuse } });
+    expect(await texts(world)).toEqual(upTo(3).map(({ text }) => text));
+  });
+
+  test.each(["prepareCommit", "saveSnapshot", "clearTurn"] as const)(
+    "whose %s was not done any more is ended by who saves next",
+    async (step) => {
+      const { world, hear } = await aTalkingWorld();
+      await hear(entryAt(1));
+      await observeSessions(world.deps);
+      for (const position of [2, 3]) await hear(entryAt(position));
+      const die = async () => {
+        throw new Error("killed");
+      };
+      await observeSessions({ ...world.deps, transcripts: { ...world.deps.transcripts, [step]: die } });
+      expect(await markerOf(world)).not.toBeNull();
+      await observeSessions(world.deps);
+      expect(await markerOf(world)).toBeNull();
+      expect(await texts(world)).toEqual(upTo(3).map(({ text }) => text));
+    },
+  );
+
+  test("of a session that died is none any more, and all that was told of it stays", async () => {
+    const { world, hear } = await aTalkingWorld();
+    for (const entry of upTo(5)) await hear(entry);
+    await observeSessions(world.deps);
+    expect(await markerOf(world)).not.toBeNull();
+    await world.kill(ID);
+    expect(await markerOf(world)).toBeNull();
+    expect(await texts(world)).toEqual(upTo(5).map(({ text }) => text));
   });
 });
 
