@@ -68,6 +68,30 @@ describe("a spawn that is refused leaves nothing behind", () => {
     expect(await ao.traces(cwd)).toEqual(before);
   });
 
+  const LONG = "x".repeat(100_000);
+  const long: readonly (readonly [readonly string[], number, string])[] = [
+    [["spawn", "--title", LONG], 2, "usage"],
+    [["spawn", LONG], 2, "usage"],
+    [["spawn", "--branch", LONG], 2, "branch_invalid"],
+    [["spawn", "--base", LONG], 4, "branch_missing"],
+    [["spawn", "--agent", LONG], 3, "agent_not_found"],
+    [["spawn", "--project", LONG], 3, "project_not_found"],
+    [["spawn", "--config", LONG], 2, "config_invalid"],
+    [["spawn", "--request-id", LONG], 2, "usage"],
+    [["project", "add", LONG], 2, "usage"],
+    [["show", LONG], 3, "session_not_found"],
+  ];
+  test("whatever is 100 kB long where a line is expected", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const before = await ao.traces(cwd);
+    for (const [argv, exitCode, code] of long) {
+      const what = argv.map((word) => word.slice(0, 20)).join(" ");
+      expect(await ao.error(argv, { cwd }), what).toMatchObject({ exitCode, code });
+    }
+    expect(await ao.traces(cwd)).toEqual(before);
+  });
+
   test("also when sessions are there already", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
@@ -134,14 +158,37 @@ describe("hostile text is carried literally", () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     const marker = join(ao.root, "pwned");
-    const session = await ao.json(
-      sessionSchema,
-      ["spawn", `$(touch ${marker})`, "--agent", "shell", "--", "sleep", "60"],
-      { cwd },
-    );
-    expect(session.issueId).toBe(`$(touch ${marker})`);
-    expect(git(session.workspacePath, "branch", "--show-current")).toBe(session.branch);
+    for (const issue of [`$(touch ${marker})`, "\u{1f600}\u{1f680}", "\u001b[31m\u0007", "../.."]) {
+      const argv = ["spawn", issue, "--agent", "shell", "--", "sleep", "60"];
+      const session = await ao.json(sessionSchema, argv, { cwd });
+      expect(session.issueId).toBe(issue);
+      expect(git(session.workspacePath, "branch", "--show-current")).toBe(session.branch);
+    }
+    expect((await ao.run(["list"])).stdout).not.toContain("\u001b");
     expect(existsSync(marker)).toBe(false);
+  });
+
+  test("a project is added by a folder's name alone: what is in none is refused", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const marker = join(ao.root, "pwned");
+    for (const path of ["../..", `$(touch ${marker})`, `#(touch ${marker})`, "a\nb", "\u{1f600}", "./-rf"]) {
+      expect(await ao.error(["project", "add", path], { cwd }), path).toMatchObject({
+        exitCode: 2,
+        code: "usage",
+      });
+    }
+    expect([existsSync(marker), existsSync(ao.dataDir)]).toEqual([false, false]);
+  });
+
+  test("a message with NUL, without a word or of no UTF-8 is refused, and one of emoji alone arrives", async () => {
+    const ao = aoSandbox();
+    const id = await ao.spawn(ao.repository());
+    await ao.until(id, "idle");
+    for (const input of [Buffer.from("a\0b"), Buffer.from(""), Buffer.from([0x61, 0xff])]) {
+      expect(await ao.error(["send", id], { input })).toMatchObject({ exitCode: 2, code: "usage" });
+    }
+    expect((await ao.run(["send", id, "\u{1f600}"])).exitCode).toBe(0);
   });
 
   test("a branch that git takes is taken, whatever a shell would make of it", async () => {

@@ -1,5 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError } from "../../domain/errors.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 
@@ -18,9 +19,15 @@ export interface ConfigLookup {
   readonly recordedPath: string | undefined;
 }
 
+/** Nothing can be at a path that is longer than the system takes. */
 function fileAt(path: string): Stats | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() ? stats : undefined;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() ? stats : undefined;
+  } catch (error) {
+    if (hasErrorCode(error, "ENAMETOOLONG")) return undefined;
+    throw error;
+  }
 }
 
 /** A file that somebody else owns could run its `postCreate` commands as this user. */

@@ -21,9 +21,22 @@ export async function checkBranchName(git: Git, branch: string): Promise<void> {
   if (name !== branch) throw invalidBranch(branch, "it stands for another branch");
 }
 
-/** No program can be given such a name. @throws AoError branch_invalid */
-export function refuseNul(branch: string): void {
+/** With `.lock` behind it each part of a name is that of a file: 255 bytes on all file systems in use. */
+const MAX_PART_BYTES = 250;
+/** Below any limit of a whole path, wherever the repository is. */
+const MAX_BYTES = 1000;
+
+/**
+ * Names that no git can be asked about: it takes no NUL, and dies of one that is long enough (2.39.5, SIGSEGV).
+ *
+ * @throws AoError branch_invalid
+ */
+export function refuseUnusable(branch: string): void {
   if (branch.includes("\0")) throw invalidBranch(branch, "it holds a NUL character");
+  const isTooLong =
+    Buffer.byteLength(branch) > MAX_BYTES ||
+    branch.split("/").some((part) => Buffer.byteLength(part) > MAX_PART_BYTES);
+  if (isTooLong) throw invalidBranch(`${branch.slice(0, 40)}…`, "its name is too long");
 }
 
 /** A branch that cannot be made, by its name. */

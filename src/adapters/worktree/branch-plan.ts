@@ -3,7 +3,7 @@ import { AoError } from "../../domain/errors.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import { resolveBase } from "./base-commit.ts";
-import { checkBranchName, refuseNul } from "./branch-name.ts";
+import { checkBranchName, refuseUnusable } from "./branch-name.ts";
 import { type FoundRef, listRefs } from "./branch-refs.ts";
 import type { Repository } from "./repository.ts";
 import type { Git } from "./run-git.ts";
@@ -35,7 +35,7 @@ export async function findBranch(
   repository: Repository,
   { branch, path }: WantedBranch,
 ): Promise<BranchPlan | undefined> {
-  refuseNul(branch);
+  refuseUnusable(branch);
   const [, refs] = await Promise.all([
     checkBranchName(git, branch),
     listRefs(git, repository, everywhere(branch)),
@@ -79,7 +79,7 @@ async function newBranch(git: Git, repository: Repository, spec: WorkspaceSpec):
 
 /** The first of `<branch>`, `<branch>-2`, `<branch>-3` that is no branch and no folder of branches anywhere. */
 async function freeName(git: Git, repository: Repository, branch: string): Promise<string> {
-  refuseNul(branch);
+  refuseUnusable(branch);
   const patterns = [...everywhere(branch), ...everywhere(`${branch}-*`), ...everywhere(`${branch}-*/**`)];
   const [, refs] = await Promise.all([checkBranchName(git, branch), listRefs(git, repository, patterns)]);
   const taken = refs.map(({ ref }) => (ref.startsWith(LOCAL) ? ref.slice(LOCAL.length) : remoteBranch(ref)));

@@ -5,7 +5,7 @@ import { unseen } from "./entry-at.ts";
 import { linesOf, strangeAnswer } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import { type Git, inDirectory } from "./run-git.ts";
-import { saysNothing } from "./system-error.ts";
+import { hasCode, saysNothing } from "./system-error.ts";
 
 /** One repository, however it was reached: its identity is the common git directory. */
 export interface Repository {
@@ -72,7 +72,7 @@ async function resolved(directory: string): Promise<string | undefined> {
   try {
     return await realpath(directory);
   } catch (error) {
-    if (saysNothing(error)) return undefined;
+    if (saysNothing(error) || hasCode(error, "ENAMETOOLONG")) return undefined;
     throw unseen(directory, error, "git_unavailable");
   }
 }

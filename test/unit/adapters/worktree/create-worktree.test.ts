@@ -100,6 +100,22 @@ describe("the branch", () => {
   );
 
   test.each([
+    ["a part of 251 bytes", "x".repeat(251), "refused"],
+    ["a part of 250 bytes", `x/${"x".repeat(250)}`, "taken"],
+    ["parts of 1001 bytes together", `${"xx/".repeat(333)}xx`, "refused"],
+    ["100,000 bytes, of which git dies", "x".repeat(100_000), "refused"],
+  ])("one with %s is %3$s", async (_what, branch, outcome) => {
+    const world = worktreeWorld();
+    const before = traces(world);
+    if (outcome === "taken") await world.workspace.create(world.spec({ branch }));
+    else {
+      const error = await failure(world.workspace.create(world.spec({ branch })), "branch_invalid");
+      expect(error.message).toContain("its name is too long");
+      expect(traces(world)).toEqual(before);
+    }
+  });
+
+  test.each([
     ["feat", "feat/1"],
     ["feat/1/x", "feat/1"],
   ])("with branch %s there, %s is refused with the reason", async (existing, branch) => {
