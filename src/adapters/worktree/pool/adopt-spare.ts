@@ -52,7 +52,10 @@ async function isAsMade({ git }: Context, { record, mark }: Spare): Promise<bool
   return state === mark.state;
 }
 
-/** `git worktree move` takes an empty folder for one to move into, so it goes first. */
+/**
+ * `git worktree move` takes an empty folder for one to move into, so it goes first. A spare that was claimed is locked,
+ * and only `--force` given twice moves a locked one (git-worktree(1), 2.39).
+ */
 async function move({ git }: Context, { repository, path }: Adoption, record: WorktreeRecord) {
   await rmdir(path).catch(() => undefined);
   const args = ["worktree", "move", "--force", "--force", "--", record.path, path];
