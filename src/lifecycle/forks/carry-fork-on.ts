@@ -7,7 +7,8 @@ import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { requireOperation } from "../operations/write-operation.ts";
 import { passingFailure, takeBack } from "../undo.ts";
-import { type CommittedFork, commitFork } from "./commit-fork.ts";
+import { dropEnvironment } from "./asked-environment.ts";
+import { type AcceptedFork, type CommittedFork, commitFork } from "./commit-fork.ts";
 import { dispatchFork } from "./dispatch-fork.ts";
 import { type ForkProgress, forkProgressJson, parseForkProgress } from "./fork-progress.ts";
 import { makeForkWorkspace, type WithWorkspace } from "./fork-workspace.ts";
@@ -146,8 +147,19 @@ async function fromAccepted(
     const message = flaw ?? "what the agent made is not on record";
     return endFork(deps, held, { progress, ending: { status: "failed", code: "fork_failed", message } });
   }
+  const tried = await committing(deps, held, { ...progress, accepted, created });
+  // The fork is made; a file that cannot be removed now goes with its launch folder.
+  if (tried.kind === "committed") await dropEnvironment(deps, progress).catch(() => undefined);
+  return tried;
+}
+
+async function committing(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  progress: AcceptedFork,
+): Promise<ForkOutcome> {
   try {
-    return { kind: "committed", ...(await commitFork(deps, held, { ...progress, accepted, created })) };
+    return { kind: "committed", ...(await commitFork(deps, held, progress)) };
   } catch (error) {
     const isLost = isAoError(error, "operation_in_progress");
     const isLasting = isAoError(error, "agent_session_unknown") || held.attempt >= MAX_ATTEMPTS;

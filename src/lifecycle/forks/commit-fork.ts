@@ -10,6 +10,7 @@ import { insertMessage, nextMessage } from "../messages/message-rows.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { startedBy } from "../spawn-steps.ts";
+import { askedEnvironment } from "./asked-environment.ts";
 import { forkDraft } from "./fork-launch.ts";
 import { type Accepted, type ForkProgress, forkInput, forkLaunch } from "./fork-progress.ts";
 import type { WithWorkspace } from "./fork-workspace.ts";
@@ -59,8 +60,9 @@ async function runningAgent(deps: SessionDeps, progress: AcceptedFork): Promise<
   if (running !== null) return running;
   if (progress.accepted.agentSessionId === null) throw conversationLost(progress);
   if (found !== undefined) await crossing(deps, "fork.ended", () => deps.runtime.destroy(found));
+  const asked = await askedEnvironment(deps, progress);
   const spec = await crossing(deps, "fork.launch.files", () =>
-    prepareLaunch(deps, forkDraft(deps, progress)),
+    prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
   );
   return crossing(deps, "fork.runtime.create", () => deps.runtime.create(spec));
 }

@@ -5,6 +5,7 @@ import type { SessionDeps } from "../deps.ts";
 import { prepareLaunch, requireAgent } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
+import { askedEnvironment } from "./asked-environment.ts";
 import { copyRequest, forkDraft, nativeConversation } from "./fork-launch.ts";
 import { type Accepted, type ForkProgress, forkProgressJson } from "./fork-progress.ts";
 import type { WithWorkspace } from "./fork-workspace.ts";
@@ -60,8 +61,9 @@ async function preparedCall(
 ): Promise<() => Promise<Answer | ForkAnswer>> {
   const { fork } = requireAgent(deps, progress.frozen.seed.metadata.agent);
   if (fork?.kind === "prefix") return () => fork.copy(copyRequest(deps, progress));
+  const asked = await askedEnvironment(deps, progress);
   const spec = await crossing(deps, "fork.launch.files", () =>
-    prepareLaunch(deps, forkDraft(deps, progress)),
+    prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
   );
   const agentSessionId = nativeConversation(deps, progress);
   const { throughPosition } = progress.frozen.conversation;

@@ -48,7 +48,7 @@ export function draftFork(deps: SessionDeps, { source, request }: Drafting, poin
     frozen: {
       ...{ turnOf: owner.id, turnId: turn.turnId, checkpoint: { ...checkpoint, head }, conversation, seed },
       inherits: [...(owner.metadata.fork?.inherits ?? []), own],
-      settings: { env: request.settings.env, postCreate: request.settings.postCreate },
+      settings: { environmentId: deps.ids.uuid(), postCreate: request.settings.postCreate },
     },
   };
 }

@@ -1,18 +1,23 @@
 import type { Agent, ForkRequest, LaunchRequest } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
 import { type LaunchDraft, launchDir, requireAgent } from "../launch-agent.ts";
+import type { AskedEnvironment } from "./asked-environment.ts";
 import type { ForkProgress } from "./fork-progress.ts";
 
 /** How the agent of a fork is started: with the conversation that was made for it, or so that it makes one. */
-export function forkDraft(deps: SessionDeps, progress: ForkProgress): LaunchDraft {
+export function forkDraft(
+  deps: Pick<SessionDeps, "agents">,
+  progress: ForkProgress,
+  { projectEnv }: Pick<AskedEnvironment, "projectEnv">,
+): LaunchDraft {
   const { frozen, accepted, created, ref } = progress;
-  const { seed, settings } = frozen;
+  const { seed } = frozen;
   const { model, permissions, configPath, agentArgs, launchId } = seed.metadata;
   const agent = requireAgent(deps, seed.metadata.agent);
   const agentSessionId = accepted === null ? seed.metadata.agentSessionId : accepted.agentSessionId;
   return {
     ...{ projectId: seed.projectId, issueId: seed.issueId, sessionId: seed.id, launchId, agentSessionId },
-    ...{ model, permissions, configPath, agentArgs, prompt: null, projectEnv: settings.env },
+    ...{ model, permissions, configPath, agentArgs, prompt: null, projectEnv },
     workspacePath: created?.path ?? ref.path,
     agent: accepted === null ? forking(agent, progress) : agent,
     resumes: accepted !== null || agent.fork?.kind !== "replay",

@@ -36,9 +36,9 @@ export interface Frozen {
   readonly inherits: readonly InheritedPart[];
   /** The row to be, without branch, worktree and runtime. */
   readonly seed: SessionRecord;
-  /** Of the project, for the worktree and the agent. */
+  /** Of the project. Its environment is kept in a private file, which this names. */
   readonly settings: {
-    readonly env: Readonly<Record<string, string>>;
+    readonly environmentId: string;
     readonly postCreate: PostCreate;
   };
 }

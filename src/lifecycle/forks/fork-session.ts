@@ -16,6 +16,7 @@ import { findOperation, type PrepareRequest } from "../operations/prepare-operat
 import { warningsIn } from "../operations/progress-members.ts";
 import { recoverOperations } from "../recovery/recover-operations.ts";
 import { requireSession } from "../session-refs.ts";
+import { keepEnvironment } from "./asked-environment.ts";
 import { carryForkOn, type ForkOutcome } from "./carry-fork-on.ts";
 import { draftFork } from "./draft-fork.ts";
 import { forkDraft } from "./fork-launch.ts";
@@ -90,14 +91,17 @@ async function begin(deps: SessionDeps, beginning: Beginning): Promise<ForkResul
   const { source, intent, request } = beginning;
   const point = await findForkPoint(deps, source, request.turnId);
   const progress = draftFork(deps, beginning, point);
-  await checkLaunch(deps, forkDraft(deps, { ...progress, accepted: ASSUMED }));
-  await planForkWorkspace(deps, forkSpec(deps, progress, { branch: request.branch, operationId: null }));
+  const asked = { callerEnv: deps.callerEnv, projectEnv: request.settings.env };
+  await checkLaunch(deps, forkDraft(deps, { ...progress, accepted: ASSUMED }, asked));
+  const { branch } = request;
+  await planForkWorkspace(deps, forkSpec(deps, progress, { branch, operationId: null, asked }));
   const sessionId = progress.frozen.seed.id;
   const begun = await beginOnce(deps, { ...intent, sessionId, progress: forkProgressJson(progress) });
   if (begun.kind === "busy") throw operationInProgress(begun.operation);
   if (begun.kind === "repeat") return resultOf(deps, begun.operation);
   const held = begun.operation;
   return withLease(deps, held, async () => {
+    await keepEnvironment(deps, progress, asked);
     await freeze(deps, held, { progress, point });
     return finish(deps, await carryForkOn(deps, held, request.onStep));
   });

@@ -5,20 +5,23 @@ import type { SessionDeps } from "../deps.ts";
 import { launchEnvironment } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
+import { type AskedEnvironment, askedEnvironment } from "./asked-environment.ts";
 import { forkDraft } from "./fork-launch.ts";
 import { type ForkProgress, forkInput, forkProgressJson } from "./fork-progress.ts";
 
 /** Progress of a fork whose worktree stands. */
 export type WithWorkspace = ForkProgress & { readonly created: CreatedWorkspace };
 
+interface SpecOptions extends Pick<WorkspaceSpec, "operationId"> {
+  readonly branch: string | null;
+  readonly asked: AskedEnvironment;
+}
+
 /** What `Workspace.plan` is asked for a fork. */
 export function forkSpec(
   deps: SessionDeps,
   progress: ForkProgress,
-  {
-    branch,
-    operationId,
-  }: { readonly branch: string | null; readonly operationId: WorkspaceSpec["operationId"] },
+  { branch, operationId, asked }: SpecOptions,
 ): WorkspaceSpec {
   const { ref, frozen } = progress;
   const { seed, checkpoint, settings } = frozen;
@@ -30,7 +33,7 @@ export function forkSpec(
     baseRef: checkpoint.head ?? seed.metadata.baseCommit,
     defaultBranch: project?.defaultBranch ?? null,
     postCreate: settings.postCreate,
-    env: launchEnvironment(deps, forkDraft(deps, progress)),
+    env: launchEnvironment({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
     operationId,
   };
 }
@@ -78,7 +81,8 @@ async function madeWorkspace(
   await crossing(deps, "fork.checkpoint", () => pinCheckpoint(deps, progress));
   const ledger = operationLedger(deps);
   const { branch } = forkInput(held);
-  const spec = forkSpec(deps, progress, { branch, operationId: held.id });
+  const asked = await askedEnvironment(deps, progress);
+  const spec = forkSpec(deps, progress, { branch, operationId: held.id, asked });
   const plan = await planForkWorkspace(deps, spec);
   const planned = { ...progress, plan };
   await crossing(deps, "fork.planned", () => ledger.checkpoint(held, forkProgressJson(planned)));

@@ -1,6 +1,7 @@
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionDeps } from "../deps.ts";
+import { environmentFlaw } from "./asked-environment.ts";
 import { sameForkTurn } from "./find-turn.ts";
 import { conversationsIn } from "./fork-point.ts";
 import { type ForkProgress, forkInput, hashOf } from "./fork-progress.ts";
@@ -23,7 +24,8 @@ export async function provenInconsistency(
     sourceFlaw(deps, held, progress) ??
     targetFlaw(deps, progress) ??
     (await checkpointFlaw(deps, progress)) ??
-    (await transcriptFlaw(deps, progress))
+    (await transcriptFlaw(deps, progress)) ??
+    (await environmentFlaw(deps, progress))
   );
 }
 

@@ -156,7 +156,8 @@ function spoilSnapshot({ deps }: World): void {
   deps.operations.save({ ...left, progress, version: left.version + 1 }, left.version);
 }
 
-function operationsOf({ deps }: World): readonly Operation[] {
+/** All forks of a world. */
+export function operationsOf({ deps }: World): readonly Operation[] {
   const ids = Array.from({ length: 20 }, (_, index) => sessionId(`app-${index + 1}`));
   return ids
     .flatMap((id) => deps.operations.ofSession(id, 10).operations)
