@@ -3,6 +3,7 @@ import type { GoalCheck } from "../../domain/goal.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionDeps } from "../deps.ts";
 import { crossing } from "../operations/crossing.ts";
+import { withMark } from "./check-marks.ts";
 
 /** How long a command of the user's may take. */
 const CHECK_TIMEOUT_MS = 60_000;
@@ -30,11 +31,13 @@ export async function runCheck(
     ...{ callerEnv: deps.callerEnv, agentEnv: {}, projectEnv: (await envOf?.(record)) ?? {} },
     ao: { sessionId, projectId, issueId, dataDir: deps.dataDir, launchId, configPath },
   });
-  const result = await crossing(deps, "goal.check", () =>
-    deps.goalChecks.run({
-      ...{ command: until, cwd: workspacePath, env },
-      ...{ timeoutMs: CHECK_TIMEOUT_MS, maxChars: MAX_OUTPUT_CHARS },
-    }),
+  const result = await withMark(deps, record, (mark) =>
+    crossing(deps, "goal.check", () =>
+      deps.goalChecks.run({
+        ...{ command: until, cwd: workspacePath, env: { ...env, ...mark } },
+        ...{ timeoutMs: CHECK_TIMEOUT_MS, maxChars: MAX_OUTPUT_CHARS },
+      }),
+    ),
   );
   const atMs = deps.clock.nowMs();
   switch (result.kind) {

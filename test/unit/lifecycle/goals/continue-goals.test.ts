@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { continueGoals } from "../../../../src/lifecycle/goals/continue-goals.ts";
 import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
 import type { GoalCheckResult } from "../../../../src/ports/goal-check.ts";
+import { inProcess } from "../../../support/crashing.ts";
 import { aGoalPlace, type GoalPlace, goalOf, hear, order, setGoal, tick, typed } from "./place.ts";
 
 const exit = (exitCode: number, output = ""): GoalCheckResult => ({
@@ -74,6 +75,22 @@ describe("a goal", () => {
     await hear(place, "idle");
     expect((await tick(deps)).goals).toEqual([]);
     expect(typed(place)).toHaveLength(2);
+  });
+
+  test("is not asked beside a command that a dead process had begun: that is ended, and nothing else", async () => {
+    const place = await aRestingGoal({ until: "npm test" });
+    const { world, id } = place;
+    const { ending } = await inProcess(world, { crashAtBoundary: "goal.check:before" }, tick);
+    expect(ending.kind).toBe("crashed");
+    const path = world.files.paths().find((one) => one.endsWith("/goal-check")) ?? "";
+    const left = (value: string) =>
+      world.processes.add({ command: "npm test", environment: { AO_GOAL_CHECK_ID: value } });
+    const [own, other] = [left((await world.files.read(path)) ?? ""), left("another")];
+    world.goalChecks.answer(exit(0));
+    expect((await tick(world.deps)).goals).toMatchObject([{ sessionId: id, kind: "completed" }]);
+    const facts = await world.processes.look([own, other]);
+    expect(facts.map(({ kind }) => kind)).toEqual(["dead", "alive"]);
+    expect(await world.files.exists(path)).toBe(false);
   });
 
   test("is asked once more when its turns are used, and may be reached then", async () => {
