@@ -1,4 +1,4 @@
-import type { LeasedState, PreparedState } from "./operation.ts";
+import type { LeasedState, Operation, PreparedState } from "./operation.ts";
 
 /** How long a claim holds without a sign of its owner. */
 export const LEASE_MS = 30_000;
@@ -16,6 +16,18 @@ export function backoffMs(attempt: number): number {
  */
 export function isDue({ nextAttemptAtMs }: PreparedState, nowMs: number): boolean {
   return nextAttemptAtMs <= nowMs || nextAttemptAtMs > nowMs + LONGEST_BACKOFF_MS;
+}
+
+/**
+ * Whether the time has come for a new one of a kind that is begun again and again, by those before it, the newest
+ * first: as many as failed in a row since, so long the wait.
+ */
+export function isDueAnew(before: readonly Operation[], nowMs: number): boolean {
+  const succeeded = before.findIndex(({ state }) => state.kind !== "failed");
+  const failures = succeeded < 0 ? before.length : succeeded;
+  const [last] = before;
+  if (failures === 0 || last === undefined) return true;
+  return isDue({ kind: "prepared", nextAttemptAtMs: last.updatedAtMs + backoffMs(failures) }, nowMs);
 }
 
 /** Whether its owner was silent for too long. */

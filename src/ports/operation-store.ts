@@ -1,5 +1,5 @@
-import type { SessionId } from "../domain/ids.ts";
-import type { Operation, OperationId } from "../domain/operation.ts";
+import type { ProjectId, SessionId } from "../domain/ids.ts";
+import type { Operation, OperationId, OperationKind } from "../domain/operation.ts";
 
 /** An operation whose row cannot be read: it is damaged, or a later `ao` wrote it. */
 export interface UnreadableOperation {
@@ -33,6 +33,8 @@ export interface OperationStore {
   save(operation: Operation, readVersion: number): boolean;
   /** All that are neither completed nor failed, by creation and then by id. */
   unfinished(): OperationRows;
+  /** The newest `limit` of a kind in a project, newest first. Reads the whole ledger: not for every command. */
+  ofKind(kind: OperationKind, projectId: ProjectId, limit: number): OperationRows;
   /** The newest `limit` of a session, newest first. */
   ofSession(id: SessionId, limit: number): OperationRows;
 }

@@ -28,6 +28,17 @@ const failed = anOperationIn(
 const ids = ({ operations }: OperationRows) => operations.map(({ id }) => id);
 
 function rowTests(fresh: Fresh): void {
+  test("those of a kind in a project are told, the newest first", () => {
+    const { operations } = fresh();
+    const at = (number: number, patch: Partial<Operation>) =>
+      operations.insert(anOperation({ ...patch, id: number, createdAtMs: T0_MS + number }));
+    for (const number of [1, 2, 3]) at(number, { kind: "fill_pool" });
+    at(4, { kind: "kill" });
+    at(5, { kind: "fill_pool", projectId: projectId("other") });
+    const { projectId: own } = anOperation();
+    expect(ids(operations.ofKind("fill_pool", own, 2))).toEqual([operationId(3), operationId(2)]);
+  });
+
   test("an unknown operation is undefined", () => {
     expect(fresh().operations.get(operationId())).toBeUndefined();
   });

@@ -47,6 +47,12 @@ export function memoryOperationStore(): MemoryOperationStore {
       return isReplaced && put({ ...operation, ...askedFor(stored) });
     },
     unfinished: () => readable(select((operation) => !isFinished(operation))),
+    ofKind: (kind, projectId, limit) =>
+      readable(
+        select((operation) => operation.kind === kind && operation.projectId === projectId)
+          .toReversed()
+          .slice(0, limit),
+      ),
     ofSession: (id, limit) =>
       readable(
         select(({ sessionId }) => sessionId === id)

@@ -69,6 +69,10 @@ export function operationTable(db: Database): OperationStore {
   const ofSession = db.prepare<[string, number], StoredOperationRow>(
     `${SELECT} WHERE session_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
   );
+  const ofKind = () =>
+    db.prepare<[string, string, number], StoredOperationRow>(
+      `${SELECT} WHERE kind = ? AND project_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+    );
   const insert = db.prepare<[OperationRow]>(
     `INSERT INTO operations (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map((name) => `@${name}`).join(", ")})
      ON CONFLICT (id) DO NOTHING`,
@@ -84,6 +88,7 @@ export function operationTable(db: Database): OperationStore {
     save: (operation, readVersion) =>
       update.run({ ...operationRow(operation), read_version: readVersion }).changes === 1,
     unfinished: () => readAll(unfinished.all()),
+    ofKind: (kind, projectId, limit) => readAll(ofKind().all(kind, projectId, limit)),
     ofSession: (id, limit) => readAll(ofSession.all(id, limit)),
   };
 }

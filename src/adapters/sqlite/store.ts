@@ -36,6 +36,7 @@ function operationStore(db: Database, call: Call): OperationStore {
     insert: (operation) => call(() => table.insert(operation)),
     save: (operation, readVersion) => call(() => table.save(operation, readVersion)),
     unfinished: () => call(() => table.unfinished()),
+    ofKind: (kind, projectId, limit) => call(() => table.ofKind(kind, projectId, limit)),
     ofSession: (id, limit) => call(() => table.ofSession(id, limit)),
   };
 }

@@ -1,5 +1,7 @@
+import { jsonMembers } from "../../domain/canonical-json.ts";
 import { isAoError } from "../../domain/errors.ts";
 import type { ProjectId } from "../../domain/ids.ts";
+import { isDueAnew } from "../../domain/operation-schedule.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import type { RecoveryError } from "../recovery/recovery.ts";
@@ -23,11 +25,14 @@ export interface TendOptions {
 
 /** One process at a time, so that no two make what one is missing. */
 const LOCK = "pools";
+/** After so many failures in a row no wait gets longer. */
+const LOOK_BACK = 10;
 const NOTHING: TendedPools = { pool: [], errors: [] };
 
 /**
  * Removes the worktrees made ahead that are of no use any more and hold nothing to lose, and makes those that are
- * missing: never more than asked for, those that had to stay counted. Nothing where another process is at it.
+ * missing: never more than asked for, those that had to stay counted. Nothing where another process is at it. What
+ * could not be made is tried again after the backoff of the ledger.
  *
  * @throws AoError data_dir_unusable
  */
@@ -66,6 +71,8 @@ async function planRemoval(deps: SessionDeps, { workspace, unwanted }: JudgedSpa
   const holds = await refusalOf(deps, workspace);
   return changeOf(workspace, unwanted, holds);
 }
+
+type Wanted = NonNullable<JudgedPool["wanted"]>;
 
 /** What a spawn is just taking is not ours to judge. */
 function isTaken({ operations }: SessionDeps, { operationId }: MarkedWorkspace): boolean {
@@ -123,6 +130,14 @@ async function remove(
   return changeOf(workspace, unwanted, undone.action === "undone" ? null : undone.detail);
 }
 
+/** Fills from this very base that failed are not tried at every tick. One that a death broke off has not failed. */
+function isFillDue({ operations, clock }: SessionDeps, { project, base }: Wanted): boolean {
+  const { operations: newest } = operations.ofKind("fill_pool", project.id, LOOK_BACK);
+  const fills = newest.filter(({ state }) => state.kind !== "failed" || state.error.code !== "interrupted");
+  const other = fills.findIndex(({ input }) => jsonMembers(input)?.["baseCommit"] !== base.baseCommit);
+  return isDueAnew(other < 0 ? fills : fills.slice(0, other), clock.nowMs());
+}
+
 async function fillUp(
   deps: SessionDeps,
   { wanted, spares }: JudgedPool,
@@ -131,6 +146,7 @@ async function fillUp(
   const made: PoolChange[] = [];
   if (wanted === null) return NOTHING;
   const { project, size, base } = wanted;
+  if (!isFillDue(deps, wanted)) return NOTHING;
   for (let missing = size - (spares.length - removed); missing > 0; missing -= 1) {
     const subject = `pool of ${project.id}`;
     const { value: where, errors } = await attempt(subject, () => fillPool(deps, project, base), null);

@@ -75,6 +75,30 @@ describe("a tick", () => {
     expect(spares()).toHaveLength(3);
   });
 
+  test("tries what cannot be made again after a while that doubles, and at once from another base", async () => {
+    const { deps, repository, world } = poolWorld(1);
+    let tries = 0;
+    const make = async () => {
+      tries += 1;
+      throw new Error("no room");
+    };
+    const full = { ...deps, spares: { ...deps.spares, make } };
+    const tick = async (waitMs: number) => {
+      world.clock.advance(waitMs);
+      const { errors } = await tendPools(full, TICK);
+      return { tries, told: errors.map(({ message }) => message) };
+    };
+    expect(await tick(0)).toEqual({ tries: 1, told: ["no room"] });
+    expect(await tick(999)).toEqual({ tries: 1, told: [] });
+    expect(await tick(1)).toEqual({ tries: 2, told: ["no room"] });
+    expect(await tick(1_000)).toEqual({ tries: 2, told: [] });
+    expect(await tick(1_000)).toEqual({ tries: 3, told: ["no room"] });
+    repository.git("commit", "-qm", "on", "--allow-empty");
+    expect(await tick(0)).toEqual({ tries: 4, told: ["no room"] });
+    world.clock.advance(1_000);
+    expect(actions(await tendPools(deps, TICK))).toEqual(["made"]);
+  });
+
   test("makes them anew where the base has moved", async () => {
     const { deps, repository, folder, spares } = poolWorld(1);
     await tendPools(deps, TICK);
