@@ -40,11 +40,11 @@ const STARTS = {
   "show of a live session": "tmux 2",
   "reconcile of 1 live session": "tmux 1",
   "reconcile of 5 live sessions": "tmux 1",
-  spawn: "git 12, tmux 3",
-  "kill of a clean session": "git 12, tmux 4",
-  "cleanup of 1 kept worktree": "git 20, tmux 3",
-  "cleanup of 2 kept worktrees": "git 39, tmux 5",
-  "spawn with a worktree made ahead": "git 16, tmux 3",
+  spawn: "git 10, tmux 3",
+  "kill of a clean session": "git 10, tmux 4",
+  "cleanup of 1 kept worktree": "git 15, tmux 3",
+  "cleanup of 2 kept worktrees": "git 29, tmux 5",
+  "spawn with a worktree made ahead": "git 14, tmux 3",
 } as const;
 
 test("commands start as few processes as ever, and none for each session", async () => {

@@ -2,7 +2,7 @@ import { AoError } from "../../domain/errors.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
 import type { WorkspaceSpec } from "../../ports/workspace.ts";
 import { listRefs } from "./branch-refs.ts";
-import { findDefaultBranch } from "./default-branch.ts";
+import { type DefaultBranch, findDefaultBranch, startsOf } from "./default-branch.ts";
 import { commitOrNone, saysYes } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Repository } from "./repository.ts";
@@ -25,14 +25,15 @@ type Wanted = Pick<WorkspaceSpec, "baseRef" | "defaultBranch">;
  */
 export async function resolveBase(git: Git, repository: Repository, wanted: Wanted): Promise<Base> {
   if (wanted.baseRef !== null) return resolveAsked(git, repository, wanted.baseRef);
-  const name = wanted.defaultBranch ?? (await findDefaultBranch(git, repository));
-  const base = name === null ? undefined : await resolveDefault(git, repository, name);
+  const asked = wanted.defaultBranch;
+  const branch = asked === null ? await findDefaultBranch(git, repository) : { name: asked };
+  const base = branch === null ? undefined : await resolveDefault(git, repository, branch);
   if (base !== undefined) return base;
   if (wanted.defaultBranch === null) {
     const commit = await resolveCommit(git, repository, "HEAD");
     if (commit !== undefined) return { ref: "HEAD", commit };
   }
-  throw await noBase(git, repository, name);
+  throw await noBase(git, repository, branch?.name ?? null);
 }
 
 async function resolveAsked(git: Git, repository: Repository, ref: string): Promise<Base> {
@@ -45,10 +46,14 @@ async function resolveAsked(git: Git, repository: Repository, ref: string): Prom
   });
 }
 
-async function resolveDefault(git: Git, repository: Repository, name: string): Promise<Base | undefined> {
+async function resolveDefault(
+  git: Git,
+  repository: Repository,
+  { name, refs }: DefaultBranch,
+): Promise<Base | undefined> {
   if (name.includes("\0")) return undefined;
-  const names = [`refs/remotes/origin/${name}`, `refs/heads/${name}`];
-  const found = await listRefs(git, repository, names);
+  const names = startsOf(name);
+  const found = refs ?? (await listRefs(git, repository, names));
   const [remote, local] = names.map((ref) => found.find((one) => one.ref === ref)?.commit);
   const here = local === undefined ? undefined : { ref: name, commit: local };
   if (remote === undefined) return here;

@@ -1,4 +1,6 @@
-import { listRefs } from "./branch-refs.ts";
+import { join } from "node:path";
+import { type FoundRef, listRefs } from "./branch-refs.ts";
+import { entryAt } from "./entry-at.ts";
 import { lineOrNone } from "./git-answer.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Repository } from "./repository.ts";
@@ -7,6 +9,16 @@ import { type Git, inDirectory } from "./run-git.ts";
 const ORIGIN = "refs/remotes/origin/";
 const LOCAL = "refs/heads/";
 
+/** A branch by its short name; with what is known of the refs of this name, here and on `origin`. */
+export interface DefaultBranch {
+  readonly name: string;
+  /** `undefined` when they were not listed. */
+  readonly refs?: readonly FoundRef[];
+}
+
+/** The refs that tell where work on a branch would start. */
+export const startsOf = (name: string): readonly [string, string] => [`${ORIGIN}${name}`, `${LOCAL}${name}`];
+
 /**
  * The branch new work starts from, asked of nothing but the repository itself: where `origin/HEAD` points,
  * else the first of `init.defaultBranch`, `main` and `master` that exists here, else the branch that is
@@ -14,33 +26,34 @@ const LOCAL = "refs/heads/";
  *
  * @throws AoError git_failed or git_unavailable when one of them could not be asked: no later one is taken then.
  */
-export async function findDefaultBranch(git: Git, repository: Repository): Promise<string | null> {
-  return (
-    (await originHead(git, repository)) ??
-    (await firstExisting(git, repository)) ??
-    (await checkedOut(git, repository)) ??
-    null
-  );
+export async function findDefaultBranch(git: Git, repository: Repository): Promise<DefaultBranch | null> {
+  const origin = await originHead(git, repository);
+  if (origin !== undefined) return { name: origin };
+  const existing = await firstExisting(git, repository);
+  if (existing !== undefined) return existing;
+  const name = await checkedOut(git, repository);
+  return name === undefined ? null : { name };
 }
 
-async function originHead(git: Git, { path }: Repository): Promise<string | undefined> {
+async function originHead(git: Git, { path, commonDir }: Repository): Promise<string | undefined> {
+  // A symbolic ref is a file, and never packed, but for a reftable.
+  const files = [`${ORIGIN}HEAD`, "reftable"].map((name) =>
+    entryAt(join(commonDir, name), "git_unavailable"),
+  );
+  if ((await Promise.all(files)).every((file) => file === undefined)) return undefined;
   const ask = ["for-each-ref", "--format=%(symref)", "--", `${ORIGIN}HEAD`];
   const answer = outputOf(await git.read(inDirectory(path), ask), "read origin/HEAD");
   return shortOf(answer.split("\n")[0], ORIGIN);
 }
 
-async function firstExisting(git: Git, repository: Repository): Promise<string | undefined> {
+async function firstExisting(git: Git, repository: Repository): Promise<DefaultBranch | undefined> {
   const ask = ["config", "--get", "init.defaultBranch"];
   const answer = await git.read(inDirectory(repository.path), ask);
   const configured = lineOrNone(answer, "read init.defaultBranch") ?? "";
-  const wanted = [configured, "main", "master"]
-    .filter((name) => name !== "")
-    .map((name) => `${LOCAL}${name}`);
-  const there = new Set((await listRefs(git, repository, wanted)).map(({ ref }) => ref));
-  return shortOf(
-    wanted.find((ref) => there.has(ref)),
-    LOCAL,
-  );
+  const wanted = [configured, "main", "master"].filter((name) => name !== "");
+  const refs = await listRefs(git, repository, wanted.flatMap(startsOf));
+  const name = wanted.find((one) => refs.some(({ ref }) => ref === `${LOCAL}${one}`));
+  return name === undefined ? undefined : { name, refs };
 }
 
 async function checkedOut(git: Git, { path }: Repository): Promise<string | undefined> {

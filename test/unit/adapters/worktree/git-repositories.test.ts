@@ -118,7 +118,7 @@ describe("find", () => {
 
 async function defaultBranch(path: string): Promise<string | null> {
   const git = gitRunner({ env: GIT_ENV });
-  return findDefaultBranch(git, await openRepository(git, path));
+  return (await findDefaultBranch(git, await openRepository(git, path)))?.name ?? null;
 }
 
 describe("default branch", () => {
