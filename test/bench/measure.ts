@@ -20,7 +20,7 @@ export interface Effort {
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-export const USUAL: Effort = { warmups: 1, runs: 11, budgetMs: 60_000 };
+export const USUAL: Effort = { warmups: 1, runs: 11, budgetMs: 30_000 };
 
 /** The middle, and how far it spreads. */
 export function summarize(timesMs: readonly number[]): Timing {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunOptions, run } from "./measure.ts";
@@ -47,7 +47,7 @@ function inherited(): Record<string, string> {
 }
 
 /** Every tmux server below a folder, by its socket, ended with what runs in its panes. */
-function endServers(root: string): void {
+export function endServers(root: string): void {
   const { stdout } = spawnSync("find", [root, "-type", "s"], { encoding: "utf8" });
   for (const socket of stdout.split("\n").filter(Boolean)) spawnSync("tmux", ["-S", socket, "kill-server"]);
 }
@@ -72,7 +72,8 @@ export function aPlace(): Place {
     },
     remove() {
       endServers(root);
-      rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      // Much faster than Node's own where there are hundreds of thousands of files.
+      spawnSync("rm", ["-rf", root]);
     },
   };
 }
