@@ -57,7 +57,7 @@ export function lazyGit(
       list: async (path, id) => (await snapshots()).list(path, id),
       show: async (path, ref) => (await snapshots()).show(path, ref),
       drop: async (path, ref) => (await snapshots()).drop(path, ref),
-      take: async (ref, turnId, edge) => (await snapshots()).take(ref, turnId, edge),
+      take: async (ref, turnId, edge, withinMs) => (await snapshots()).take(ref, turnId, edge, withinMs),
       checkpoints: async (path, id) => (await snapshots()).checkpoints(path, id),
       adopt: async (path, ref, as) => (await snapshots()).adopt(path, ref, as),
       changes: async (path, request) => (await snapshots()).changes(path, request),

@@ -8,6 +8,7 @@ import { awaitMessage } from "./messages/await-message.ts";
 import { observeLive } from "./messages/observe-target.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { requireSession } from "./session-refs.ts";
+import { limitCheckpoints } from "./turns/limit-checkpoints.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -52,7 +53,11 @@ export async function sendMessage(
   refuseBadMessage(text);
   await recoverOperations(deps);
   const isRepeat = requestId !== null && deps.messages.ofRequest(id, requestId) !== undefined;
-  if (wait && !isRepeat) await observeLive(deps, id);
+  if (wait && !isRepeat)
+    await observeLive(
+      limitCheckpoints(deps, () => timeoutMs),
+      id,
+    );
   const accepted = await acceptMessage(deps, id, { text, requestId });
   if (!wait) return resultOf(deps, accepted, "it was left to be delivered later");
   const { message, waitsFor } = await awaitMessage(deps, accepted, timeoutMs);

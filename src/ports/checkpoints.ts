@@ -6,9 +6,15 @@ import type { WorkspaceRef } from "./workspace.ts";
 export interface Checkpoints {
   /**
    * Keeps all files as they are now; changes nothing that anybody works with. `null` when nothing can be kept of
-   * this workspace.
+   * this workspace. With `withinMs` no program that is waited for has longer than that, in milliseconds, all of
+   * them together.
    *
    * @throws AoError what kept it from looking; the turn goes without this checkpoint.
    */
-  take(workspace: WorkspaceRef, turnId: TurnId, edge: TurnEdge): Promise<TurnCheckpoint | null>;
+  take(
+    workspace: WorkspaceRef,
+    turnId: TurnId,
+    edge: TurnEdge,
+    withinMs?: number,
+  ): Promise<TurnCheckpoint | null>;
 }

@@ -34,6 +34,10 @@ export interface Git {
   write(where: GitLocation, args: readonly string[]): Promise<GitResult>;
   /** The same program, its processes marked as children of the operation. */
   forOperation(operationId: OperationId | null): Git;
+  /** The same program, all of whose calls together have so many milliseconds from now on. */
+  within(ms: number): Git;
+  /** What is left of that for a call that has `timeoutMs` otherwise; at least 1. */
+  timeFor(timeoutMs: number): number;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -47,18 +51,31 @@ export const inDirectory = (path: string): GitLocation => ({ kind: "directory", 
 /** Runs git for all of this adapter. The working directory is never the caller's, which may be gone. */
 export function gitRunner(options: GitOptions = {}): Git {
   const env = markedEnvironment(gitEnvironment(options.env ?? process.env), null);
-  return gitWith({ program: options.gitPath ?? "git", env, timeoutMs: options.timeoutMs ?? TIMEOUT_MS });
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  return gitWith({ program: options.gitPath ?? "git", env, timeoutMs, untilMs: Number.POSITIVE_INFINITY });
 }
 
-function gitWith({ program, env, timeoutMs }: Pick<GitCall, "program" | "env" | "timeoutMs">): Git {
+interface Program extends Pick<GitCall, "program" | "env" | "timeoutMs"> {
+  /** By the clock that only goes forward. */
+  readonly untilMs: number;
+}
+
+function gitWith(own: Program): Git {
+  const { program, env, untilMs } = own;
+  const timeFor = (timeoutMs: number) => Math.max(1, Math.min(timeoutMs, untilMs - performance.now()));
   const call = (args: readonly string[], extraEnv: Readonly<Record<string, string>>, input?: string) =>
-    retryHalfWritten(() => runGit({ program, args, env: { ...env, ...extraEnv }, timeoutMs, input }));
+    retryHalfWritten(() => {
+      const timeoutMs = timeFor(own.timeoutMs);
+      return runGit({ program, args, env: { ...env, ...extraEnv }, timeoutMs, input });
+    });
   return {
     program,
     env,
     read: (where, args, input) => call([...READ_OPTIONS, ...locationArgs(where), ...args], READ_ENV, input),
     write: (where, args) => call([...locationArgs(where), ...args], {}),
-    forOperation: (id) => gitWith({ program, env: markedEnvironment(env, id), timeoutMs }),
+    forOperation: (id) => gitWith({ ...own, env: markedEnvironment(env, id) }),
+    within: (ms) => gitWith({ ...own, untilMs: Math.min(untilMs, performance.now() + ms) }),
+    timeFor,
   };
 }
 
@@ -101,7 +118,7 @@ function whyNot(result: Exclude<CapturedResult, { readonly kind: "ended" }>, { t
     case "signalled":
       return `${result.signal} ended it`;
     case "timed_out":
-      return `it and all it had started were ended after ${timeoutMs / 1000} s`;
+      return `it and all it had started were ended after ${Math.ceil(timeoutMs) / 1000} s`;
     case "too_much":
       return `it wrote more than ${MAX_OUTPUT_BYTES / 1024 ** 2} MiB`;
     case "not_started":

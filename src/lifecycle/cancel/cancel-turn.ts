@@ -11,6 +11,7 @@ import { requestConflict } from "../operations/operation-errors.ts";
 import type { PrepareRequest } from "../operations/prepare-operation.ts";
 import { requireOperation } from "../operations/write-operation.ts";
 import { requireSession } from "../session-refs.ts";
+import { limitCheckpoints } from "../turns/limit-checkpoints.ts";
 import { requireTurn } from "./ask-agent.ts";
 import { cancelProgressJson, wasConfirmed } from "./cancel-progress.ts";
 import { carryOutCancel } from "./carry-out-cancel.ts";
@@ -60,11 +61,15 @@ const NOTHING = {
  * @throws AoError cancel_unsupported when its agent cannot be told to stop; nothing is on record.
  * @throws AoError with the code of the failure when trying again would not help; a later cancellation may.
  */
-export async function cancelTurn(
-  deps: SessionDeps,
-  id: SessionId,
-  options: CancelOptions,
-): Promise<CancelResult> {
+export function cancelTurn(deps: SessionDeps, id: SessionId, options: CancelOptions): Promise<CancelResult> {
+  return cancelWith(
+    limitCheckpoints(deps, () => OTHERS_TRY_MS),
+    id,
+    options,
+  );
+}
+
+async function cancelWith(deps: SessionDeps, id: SessionId, options: CancelOptions): Promise<CancelResult> {
   requireSession(deps, id);
   await deps.runtime.reopen();
   await hearSession(deps, id);

@@ -3,6 +3,7 @@ import type { MessageId, SessionId } from "../../domain/ids.ts";
 import type { Message } from "../../domain/message.ts";
 import { cancelMessage } from "../../domain/message-transitions.ts";
 import type { SessionDeps } from "../deps.ts";
+import { limitCheckpoints } from "../turns/limit-checkpoints.ts";
 import { saveMessage } from "./after-typing.ts";
 import { deliverNext } from "./deliver-next.ts";
 import { requireMessage } from "./message-rows.ts";
@@ -33,8 +34,9 @@ export async function awaitMessage(
   if (isOut(accepted)) return { message: accepted, waitsFor: null };
   const { id, sessionId } = accepted;
   const startedAtMs = deps.clock.nowMs();
+  const limited = limitCheckpoints(deps, () => timeoutMs - (deps.clock.nowMs() - startedAtMs));
   for (let sleptMs = 0; ; ) {
-    const tried = await attempt(deps, sessionId, id);
+    const tried = await attempt(limited, sessionId, id);
     const message = requireMessage(deps, id);
     const waitsFor = message.state.kind === "queued" ? tried.why : null;
     if (isOut(message)) return { message, waitsFor };

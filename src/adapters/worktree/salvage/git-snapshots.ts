@@ -82,8 +82,9 @@ function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "ad
 
 function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
   return {
-    async take(workspace, turnId, edge) {
-      const keeping = await findStanding(context, workspace);
+    async take(workspace, turnId, edge, withinMs) {
+      const git = withinMs === undefined ? context.git : context.git.within(withinMs);
+      const keeping = await findStanding({ ...context, git }, workspace);
       if (keeping === undefined) return null;
       const request = { sessionId: workspace.sessionId, turnId, edge, atMs: Date.now() };
       const { ref, commit } = await takeCheckpoint(keeping, request);

@@ -69,7 +69,8 @@ const TIMEOUT_MS = 600_000;
 
 /** The plumbing of `git` at a place. */
 export function plumbingAt(git: Git, place: PlumbingPlace, timeoutMs = TIMEOUT_MS): Plumbing {
-  return plumbingWith({ program: git.program, env: { ...git.env, ...ENV }, timeoutMs }, place);
+  const { program, env, timeFor } = git;
+  return plumbingWith({ program, env: { ...env, ...ENV }, timeoutMs: () => timeFor(timeoutMs) }, place);
 }
 
 function plumbingWith(options: Omit<Call, "argsFor">, place: PlumbingPlace): Plumbing {
@@ -82,7 +83,7 @@ function plumbingWith(options: Omit<Call, "argsFor">, place: PlumbingPlace): Plu
       const own = {
         args: call.argsFor(args),
         input: bytes,
-        timeoutMs,
+        timeoutMs: timeoutMs(),
         encoding: "latin1",
       } as const;
       return runGit({ program, env, ...own });
@@ -104,7 +105,7 @@ interface Call {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   /** For one call; of a git that is talked to, how long nothing may move. */
-  readonly timeoutMs: number;
+  timeoutMs(): number;
   argsFor(args: readonly string[]): readonly string[];
 }
 
@@ -113,22 +114,26 @@ function startGit(
   args: readonly string[],
   input: string | AsyncIterable<Uint8Array>,
 ): StreamingGit {
-  const { program, env, timeoutMs: quietMs } = call;
+  const { program, env } = call;
+  const quietMs = call.timeoutMs();
   const pieces = typeof input === "string" ? [Buffer.from(input, "latin1")] : input;
   const { output, ended } = runStreaming({ program, args: call.argsFor(args), env, input: pieces, quietMs });
   return {
     output,
     async done(action) {
       const end = await ended;
-      if (end.kind !== "ended") throw noAnswer(call, args, end);
+      if (end.kind !== "ended") throw noAnswer({ program, args, quietMs }, end);
       if (end.exitCode !== 0) throw gitFailed(action, end.stderr);
     },
   };
 }
 
 function noAnswer(
-  { program, timeoutMs }: Call,
-  args: readonly string[],
+  {
+    program,
+    args,
+    quietMs,
+  }: { readonly program: string; readonly args: readonly string[]; readonly quietMs: number },
   end: Exclude<StreamingEnd, { readonly kind: "ended" }>,
 ): AoError {
   const options = { hint: "run ao doctor", details: { args } };
@@ -137,7 +142,9 @@ function noAnswer(
     case "signalled":
       return because(`${end.signal} ended it`);
     case "timed_out":
-      return because(`it and all it had started were ended after ${timeoutMs / 1000} s without a byte`);
+      return because(
+        `it and all it had started were ended after ${Math.ceil(quietMs) / 1000} s without a byte`,
+      );
     case "not_started":
       return ["ENOENT", "EACCES"].includes(end.code ?? "")
         ? gitMissing(program, end.cause)

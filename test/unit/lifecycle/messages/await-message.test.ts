@@ -4,6 +4,7 @@ import { acceptMessage } from "../../../../src/lifecycle/messages/accept-message
 import { awaitMessage } from "../../../../src/lifecycle/messages/await-message.ts";
 import { deliverQueued } from "../../../../src/lifecycle/messages/deliver-queued.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import type { Checkpoints } from "../../../../src/ports/checkpoints.ts";
 import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { aDelivery, aMessageIn } from "../../../support/messages.ts";
@@ -48,6 +49,28 @@ describe("a sender", () => {
     const awaited = sent(world, "hello", 5_000);
     await world.hear(ID, "stop", { atMs: world.clock.nowMs() + 1 });
     expect(await awaited).toMatchObject({ message: { state: { kind: "delivered" } }, waitsFor: null });
+  });
+
+  test("gives a checkpoint no longer than it waits itself, and delivers without one", async () => {
+    const world = await aRestingWorld();
+    const limits: (number | undefined)[] = [];
+    const take: Checkpoints["take"] = async (_workspace, _turnId, _edge, withinMs) => {
+      limits.push(withinMs);
+      throw new AoError("git_unavailable", "git did not answer");
+    };
+    const deps = { ...world.deps, checkpoints: { take } };
+    for (const [timeoutMs, limitMs] of [
+      [2_000, 2_000],
+      [60_000, 5_000],
+      [0, 1_000],
+    ] as const) {
+      const { message } = await awaitMessage(deps, await queued(world), timeoutMs);
+      expect(message.state.kind).toBe("delivered");
+      expect(limits[0]).toBeLessThanOrEqual(limitMs);
+      expect(limits.splice(0)[0]).toBeGreaterThanOrEqual(Math.min(limitMs, 1_000));
+      await world.hear(ID, "stop", { atMs: world.clock.nowMs() + 1 });
+      await observeSessions(world.deps);
+    }
   });
 
   test("leaves the message queued when its time is over, and knows why", async () => {
