@@ -61,20 +61,20 @@ export function reportJson(report: TranscriptReport) {
     ...{ name: ref.name, folder: ref.folder, health, isSound: isSound(report) },
     ...{ messages: head.count, digest: head.digest, revision: head.revision, savedAt: isoTime(savedAtMs) },
     log: { bytes: log.bytes, records: log.records, damage: log.damage, gaps: gapsJson(log.gaps) },
-    ...{ checkpoint, ledger, index, turnInFlight: turnInFlightJson(inFlight, 0), salvageBytes, copies },
+    ...{ checkpoint, ledger, index, turnInFlight: turnInFlightJson(inFlight), salvageBytes, copies },
     ...{ salvage, lost },
   };
 }
 
 /** A turn in flight, for a person. */
-export function turnInFlightText({ turnId, since, from }: TurnInFlightJson): string {
-  return `${turnId === null ? "a turn" : `turn ${turnId}`} in flight since ${since}, from message ${from} on`;
+export function turnInFlightText({ turnId, since }: TurnInFlightJson): string {
+  return `${turnId === null ? "a turn" : `turn ${turnId}`} in flight since ${since}`;
 }
 
 /** What is wrong with a transcript, and what a repair would lose of it. */
 function findings(report: TranscriptReport): readonly string[] {
   const { health, log, checkpoint, ledger, index, lost } = report;
-  const turn = turnInFlightJson(report.inFlight, 0);
+  const turn = turnInFlightJson(report.inFlight);
   const missing = log.gaps.reduce((sum, { count }) => sum + count, 0);
   const bytesOf = (kind: string) =>
     log.damage.reduce((sum, one) => sum + (one.kind === kind ? one.bytes : 0), 0);

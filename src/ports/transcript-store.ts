@@ -243,9 +243,12 @@ export interface TranscriptStore {
   save(ref: TranscriptRef, draft: TranscriptAppend): Promise<SaveResult>;
   /** Adds messages to the end. Never takes any away. */
   saveSnapshot(ref: TranscriptRef, draft: TranscriptAppend): Promise<SaveResult>;
-  /** Replaces messages; only by who knows all that is there. */
+  /**
+   * Replaces messages; only by who knows all that is there. For callers of the library whose conversations are rewound;
+   * what `ao` records of a session is only ever added to.
+   */
   saveRewrite(ref: TranscriptRef, draft: TranscriptRewrite): Promise<SaveResult>;
-  /** Likewise, and the log holds nothing else after it. Salvage and copies are not touched. */
+  /** Likewise, and the log holds nothing else after it: what comes late into a session is put in its place so. Salvage and copies are not touched. */
   saveRewriteCompact(ref: TranscriptRef, draft: TranscriptRewrite): Promise<SaveResult>;
   /** Sets the marker of a turn, in the place of an older one. */
   beginTurn(

@@ -204,7 +204,7 @@ export const showSchema = sessionSchema.extend({
       savedAt: z.nullable(z.iso.datetime({ precision: 3 })),
       health: z.string(),
       turnInFlight: z.nullable(
-        z.strictObject({ turnId: maybe, since: z.iso.datetime({ precision: 3 }), from: z.int() }),
+        z.strictObject({ turnId: maybe, since: z.iso.datetime({ precision: 3 }) }),
       ),
       unsaved: maybe,
     }),
@@ -372,6 +372,7 @@ export const agentsSchema = z.strictObject({
         begunByPrompt: z.boolean().optional(),
         firstPrompt: z.enum(["file", "stdin", "message"]),
         showsReadiness: z.boolean(),
+        needsReadiness: z.boolean().optional(),
         permissionModes: z.array(z.enum(["default", "accept-edits", "bypass"])),
       }),
       default: z.boolean(),

@@ -46,6 +46,30 @@ export function mergeConversation(facts: MergeFacts): readonly TranscriptMessage
   return isSame ? held : merged;
 }
 
+/** What a transcript lacks of what was told. */
+export interface Lacking {
+  /** Those that it does not hold, each once. */
+  readonly entries: readonly ToldEntry[];
+  /** Messages that it holds are not told to belong to the turn they are in. */
+  readonly isChanged: boolean;
+}
+
+/** Compares all that a transcript holds with what was told, a message at a time, in its order. */
+export function comparison(told: readonly ToldEntry[]) {
+  const fresh = new Map(newEntries(told, new Set()).map((one) => [keyOfTold(one), one]));
+  const turns = turnsIn(told);
+  const withTurn = turnTeller(turns);
+  let isChanged = false;
+  return {
+    see(message: TranscriptMessage): void {
+      const place = placeOf(message);
+      if (place !== null) fresh.delete(keyOf(place));
+      isChanged ||= turns.size > 0 && withTurn(message) !== message;
+    },
+    lacking: (): Lacking => ({ entries: [...fresh.values()], isChanged }),
+  };
+}
+
 /** Of an entry told twice, the hook's word counts. */
 function turnsIn(told: readonly ToldEntry[]): ReadonlyMap<string, string> {
   const last = told.toSorted((one, other) => Number(one.source === "hook") - Number(other.source === "hook"));
@@ -131,8 +155,13 @@ function withTurns(
   messages: readonly TranscriptMessage[],
   told: ReadonlyMap<string, string>,
 ): readonly TranscriptMessage[] {
+  return messages.map(turnTeller(told));
+}
+
+/** Gives messages, in their order, the turns they belong to; one that has it stays the same. */
+function turnTeller(told: ReadonlyMap<string, string>): (message: TranscriptMessage) => TranscriptMessage {
   const open = new Map<string, string | null>();
-  return messages.map((message) => {
+  return (message) => {
     const place = placeOf(message);
     if (place === null) return message;
     const turnId = turnOf(message, {
@@ -141,7 +170,7 @@ function withTurns(
     });
     open.set(place.conversationId, message["edge"] === "end" ? null : turnId);
     return turnId === message.turnId ? message : { ...message, turnId };
-  });
+  };
 }
 
 /** @param turns `running` is `undefined` where the messages before are not at hand. */

@@ -4,7 +4,7 @@ import type { Health, NumberedMessage, TranscriptReader } from "../../ports/tran
 import type { SessionDeps } from "../deps.ts";
 import { requireSession } from "../session-refs.ts";
 import { readWhole } from "./read-whole.ts";
-import { inheritedCount, type TurnInFlightJson, turnInFlightJson } from "./summarize-transcript.ts";
+import { type TurnInFlightJson, turnInFlightJson } from "./summarize-transcript.ts";
 import { refusalError, refuseRemoved, transcriptRef } from "./transcript-ref.ts";
 
 type Deps = Pick<SessionDeps, "store" | "transcripts" | "dataDir">;
@@ -49,7 +49,7 @@ export async function readPage(deps: Deps, id: SessionId, options: PageOptions):
   const ref = transcriptRef(deps, record);
   const salvage = await deps.transcripts.salvage(ref);
   const turn = await deps.transcripts.turnInFlight(ref);
-  return { ...(page ?? EMPTY_PAGE), salvage, turnInFlight: turnInFlightJson(turn, inheritedCount(record)) };
+  return { ...(page ?? EMPTY_PAGE), salvage, turnInFlight: turnInFlightJson(turn) };
 }
 
 /** What of a transcript can be read, and what cannot. */

@@ -2,7 +2,13 @@ import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { TranscriptHead } from "../../domain/transcript/chain.ts";
 import { NO_MESSAGES } from "../../domain/transcript/ledger.ts";
-import { hasGap, mergeConversation, type ToldEntry } from "../../domain/transcript/merge-conversation.ts";
+import {
+  comparison,
+  hasGap,
+  type Lacking,
+  mergeConversation,
+  type ToldEntry,
+} from "../../domain/transcript/merge-conversation.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
 import { runningTurn } from "../../domain/transcript/running-turn.ts";
@@ -51,6 +57,10 @@ export async function saveConversation(deps: Deps, conversation: Conversation): 
   const told = isMissing ? [...conversation.told, ...(await conversation.log())] : conversation.told;
   const merged = mergeConversation({ ...conversation, told, held: end.messages });
   if (continues(merged, end.messages)) return append(deps, conversation, end, merged);
+  const { entries, isChanged } = await lacking(deps, { ...conversation, told });
+  // Most of what the end does not show was saved before it: then nothing else is read.
+  const rest = mergeConversation({ ...conversation, told: entries, held: end.messages });
+  if (!isChanged && continues(rest, end.messages)) return append(deps, conversation, end, rest);
   const all = await readHeld(deps, conversation, Number.POSITIVE_INFINITY);
   const whole = mergeConversation({ ...conversation, told, held: all.messages });
   if (continues(whole, all.messages)) return append(deps, conversation, all, whole);
@@ -61,8 +71,18 @@ export async function saveConversation(deps: Deps, conversation: Conversation): 
 export async function holdsAll(deps: Deps, conversation: Conversation): Promise<boolean> {
   if (conversation.isOver && (await deps.transcripts.turnInFlight(conversation.ref)) !== null) return false;
   if (conversation.told.length === 0) return true;
-  const { messages } = await readHeld(deps, conversation, Number.POSITIVE_INFINITY);
-  return mergeConversation({ ...conversation, held: messages }) === messages;
+  const { entries, isChanged } = await lacking(deps, conversation);
+  return entries.length === 0 && !isChanged;
+}
+
+/** What of it a transcript does not hold, which is read through without being held. */
+async function lacking(deps: Deps, { id, ref, told }: Conversation): Promise<Lacking> {
+  const compared = comparison(told);
+  const read = await deps.transcripts.read(ref, async (reader) => {
+    for await (const { message } of reader.messages(0)) compared.see(message);
+  });
+  if (read.kind === "refused") throw refusalError(id, read.refusal);
+  return compared.lacking();
 }
 
 async function readHeld(deps: Deps, { id, ref }: Conversation, limit: number): Promise<Held> {

@@ -12,15 +12,11 @@ export interface TurnInFlightJson {
   readonly turnId: string | null;
   /** When it was first heard of. */
   readonly since: string;
-  /** The number of its first message. */
-  readonly from: number;
 }
 
-/** For a script; `null` stays `null`. @param before messages that another transcript holds. */
-export function turnInFlightJson(turn: InFlightTurn | null, before: number): TurnInFlightJson | null {
-  return (
-    turn && { turnId: turn.turnId, since: isoTime(turn.startedAtMs), from: before + turn.startCount + 1 }
-  );
+/** For a script; `null` stays `null`. */
+export function turnInFlightJson(turn: InFlightTurn | null): TurnInFlightJson | null {
+  return turn && { turnId: turn.turnId, since: isoTime(turn.startedAtMs) };
 }
 
 /** What `ao show` tells of a transcript. */
@@ -48,12 +44,7 @@ export async function summarizeTranscript(
   const [summary, unsaved] = [await summaryOf(deps, record), await unsavedCause(deps, record.id)];
   const turn = await deps.transcripts.turnInFlight(transcriptRef(deps, record));
   if (summary === null && unsaved === null && turn === null) return null;
-  return { ...(summary ?? NOTHING), turnInFlight: turnInFlightJson(turn, inheritedCount(record)), unsaved };
-}
-
-/** Messages from before a fork. */
-export function inheritedCount({ metadata }: Pick<SessionRecord, "metadata">): number {
-  return (metadata.fork?.inherits ?? []).reduce((sum, { count }) => sum + count, 0);
+  return { ...(summary ?? NOTHING), turnInFlight: turnInFlightJson(turn), unsaved };
 }
 
 async function summaryOf(
@@ -62,7 +53,7 @@ async function summaryOf(
 ): Promise<Summary | null> {
   const summary = await deps.transcripts.summary(transcriptRef(deps, record));
   const parts = record.metadata.fork?.inherits ?? [];
-  const before = inheritedCount(record);
+  const before = parts.reduce((sum, { count }) => sum + count, 0);
   switch (summary.kind) {
     case "summary": {
       const { head, savedAtMs, health } = summary;

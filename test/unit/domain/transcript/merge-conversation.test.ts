@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConversationEntry } from "../../../../src/domain/transcript/conversation-entry.ts";
 import {
+  comparison,
   hasGap,
   mergeConversation,
   type ToldEntry,
@@ -120,4 +121,18 @@ describe("a gap", () => {
     const silent = told(1).map((one) => ({ ...one, entry: { ...one.entry, text: null } }));
     expect(hasGap({ held: [], told: silent })).toBe(true);
   });
+});
+
+test("a comparison, message by message, says of any talk what merging all of it would change", () => {
+  const subset = fc.subarray([...TALK]);
+  fc.assert(
+    fc.property(subset, fc.subarray([...TALK, ...FROM_LOG]), (saved, told) => {
+      const held = merge([], saved);
+      const compared = comparison(told);
+      for (const message of held) compared.see(message);
+      const { entries, isChanged } = compared.lacking();
+      expect(entries.length === 0 && !isChanged).toBe(merge(held, told) === held);
+      if (!isChanged) expect(merge(held, entries)).toEqual(merge(held, told));
+    }),
+  );
 });
