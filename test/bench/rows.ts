@@ -76,7 +76,7 @@ function spawnFromPool(fileCount: number): Promise<Measured> {
     };
     place.ao(["project", "add"], { cwd });
     const floor = spawnFloor(place, cwd);
-    return inTurns({ product, floor }, { warmups: 0, runs: 4, budgetMs: 60_000 });
+    return inTurns({ product, floor }, { warmups: 0, runs: 3, budgetMs: 60_000 });
   });
 }
 
