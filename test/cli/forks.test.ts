@@ -34,6 +34,13 @@ async function turnsOf(ao: Ao, id: string): Promise<readonly string[]> {
 
 const fork = (ao: Ao, id: string, ...argv: readonly string[]) => ao.json(forkSchema, ["fork", id, ...argv]);
 
+/** How many objects a repository has, packed or not. */
+function objectsOf(repository: string): number {
+  const counted = git(repository, "count-objects", "-v");
+  const numbers = [...counted.matchAll(/^(?:count|in-pack): (\d+)$/gm)];
+  return numbers.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 /** What the agent of a session says that it was asked so far. */
 async function recall(ao: Ao, id: string): Promise<readonly string[]> {
   await say(ao, id, "recall");
@@ -72,21 +79,27 @@ describe("a fork", () => {
 
   test("of a fork, and ten of one turn, cost worktrees and no copy of the past", async () => {
     const { ao, id } = await aSource(1);
-    const first = await fork(ao, id);
+    const [turn = ""] = await turnsOf(ao, id);
+    const first = await fork(ao, id, "--at", turn);
     const grandchild = await fork(ao, first.session.id);
     expect(grandchild.session).toMatchObject({
       parentId: first.session.id,
       forkedFromTurnId: first.turnId,
       title: "Task (3)",
     });
-    await Promise.all([3, 4, 5, 6].map(() => fork(ao, id)));
+    const objects = () => objectsOf(join(ao.root, "shop"));
+    const before = objects();
+    const others = Array.from({ length: 9 }, () => fork(ao, id, "--at", turn));
+    const trees = (await Promise.all(others)).map(({ session }) => session.workspacePath);
+    expect(objects()).toBe(before);
+    expect(new Set(trees.map((tree) => readFileSync(join(tree, "a.txt"), "utf8")))).toEqual(new Set(["1\n"]));
     const kept = readdirSync(join(ao.dataDir, "transcripts", "shop", "forks"));
     expect(kept.filter((name) => name.endsWith(".events.jsonl"))).toHaveLength(1);
     const { stdout } = await ao.run(["list", "--tree", "--stored"]);
     expect(stdout).toContain(`\n  ${first.session.id} `);
     expect(stdout).toContain(`\n    ${grandchild.session.id} `);
     const { data } = await ao.json(listSchema, ["list"]);
-    expect(data.filter(({ parentId }) => parentId === id)).toHaveLength(5);
+    expect(data.filter(({ parentId }) => parentId === id)).toHaveLength(10);
 
     // What the parent said is its own to give up; the forks keep what they have of it.
     await ao.run(["kill", id, "--keep-worktree"]);
