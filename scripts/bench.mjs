@@ -1,5 +1,6 @@
 // Measures what docs/performance.md speaks of: npm run bench [-- --only <part of a name>] [-- --compare <file>] [-- --out <file>].
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -16,7 +17,11 @@ const options = {
 await build({ ...options, entryPoints: ["test/bench/main.ts"], outfile, logLevel: "warning" });
 try {
   const argv = [outfile, ...process.argv.slice(2)];
-  process.exitCode = spawnSync(process.execPath, argv, { stdio: "inherit" }).status ?? 1;
+  const child = spawn(process.execPath, argv, { stdio: "inherit" });
+  // Who is interrupted waits for the row that runs to be taken down.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+  const [status] = await once(child, "exit");
+  process.exitCode = status ?? 1;
 } finally {
   rmSync(outfile, { force: true });
 }
