@@ -108,16 +108,23 @@ describe("a session of the embedded agent", () => {
 
   test("that was killed in the middle of a turn keeps all that was told, its own file cut or not", async () => {
     for (const isCut of [false, true]) {
-      const { ao, id } = await aTalk();
+      const { ao, id } = await aTalk(FAULTY_AO);
       await ao.json(sendSchema, ["send", id], { input: "say last\nwait 60" });
       const output = async () => (await ao.run(["output", id])).stdout;
       await expect.poll(output, PATIENCE).toContain("\nlast\n");
+      const killed = await ao.run(["reconcile"], { env: { AO_FAULT_AT: "reconcile.trash:before" } });
+      expect(killed.exitCode).toBeNull();
       const pid = ao.tmux("list-panes", "-a", "-F", "#{pane_pid}");
       process.kill(Number(pid), "SIGKILL");
       const folder = join(ao.dataDir, "embedded");
       if (isCut) for (const file of readdirSync(folder)) truncateSync(join(folder, file), 100);
+      const turnId = (await ao.json(turnsSchema, ["turns", id])).data[0]?.id;
+      expect((await ao.json(showSchema, ["show", id])).transcript?.turnInFlight).toMatchObject({ turnId });
+      const { data } = await ao.json(verifySchema, ["transcript", "verify", id]);
+      expect(data).toMatchObject([{ turnInFlight: { turnId } }]);
       await ao.json(reconcileSchema, ["reconcile"]);
       await ao.run(["kill", id, "--keep-worktree"]);
+      expect((await ao.json(showSchema, ["show", id])).transcript?.turnInFlight).toBeNull();
       const all = await told(ao, id);
       expect(all.slice(0, WHOLE.length)).toEqual(WHOLE);
       expect(all.slice(WHOLE.length).map(([, text]) => text)).toEqual(["say last\nwait 60", "last"]);
