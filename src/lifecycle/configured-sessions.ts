@@ -9,7 +9,8 @@ import { forkSession } from "./forks/fork-session.ts";
 import { requireAgent } from "./launch-agent.ts";
 import { type ProjectSettings, type ResolvedProject, requireProject, resolveAgain } from "./projects.ts";
 import type { RequestOptions } from "./request-options.ts";
-import { type RestoreOptions, type RestoreResult, restoreSession } from "./restore-session.ts";
+import type { RestoreOptions, RestoreResult } from "./restore-options.ts";
+import { restoreSession } from "./restore-session.ts";
 import type { SpawnGoal, SpawnRequest } from "./spawn-request.ts";
 import { checkSpawn, type SpawnResult, spawnSession } from "./spawn-session.ts";
 

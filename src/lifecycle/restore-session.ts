@@ -2,23 +2,13 @@ import { jsonMembers } from "../domain/canonical-json.ts";
 import { AoError, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
-import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
-import type { StartedRuntime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import type { CreatedWorkspace, WorkspaceSpec } from "../ports/workspace.ts";
-import type { OnStep, SessionDeps } from "./deps.ts";
+import { bringBack } from "./bring-back.ts";
+import type { SessionDeps } from "./deps.ts";
 import { restoreFences } from "./goals/restore-fences.ts";
-import {
-  checkLaunch,
-  type LaunchDraft,
-  launchDir,
-  launchEnvironment,
-  openingOf,
-  prepareLaunch,
-} from "./launch-agent.ts";
+import { checkLaunch } from "./launch-agent.ts";
 import { refuseRival } from "./launch-owner.ts";
-import { lifecycleManager } from "./lifecycle-manager.ts";
 import { withFirstPrompt } from "./messages/first-prompt.ts";
 import {
   type Attempt,
@@ -29,50 +19,13 @@ import {
   untilFree,
 } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
-import { crossing } from "./operations/crossing.ts";
-import { fenceOf } from "./operations/fence-of.ts";
-import { operationLedger } from "./operations/ledger.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { warningsIn } from "./operations/progress-members.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
-import type { RequestOptions, WaitOptions } from "./request-options.ts";
-import { branchCommitOf, draftRestore, observeEnded, type RestoreChoice } from "./restore-draft.ts";
-import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
-import { completeRestored } from "./restore-steps.ts";
-import { heldBy } from "./salvage/keep-and-free.ts";
-import { keptHeadOf, keptRef, putKeptBack } from "./salvage/put-kept-back.ts";
-import { requireSession, runtimeTarget, workspaceRef } from "./session-refs.ts";
-import { startRuntime } from "./start-runtime.ts";
-import { namingLeft } from "./steps-left.ts";
-import type { UndoStep } from "./undo.ts";
-import { undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
-
-export interface RestoreOptions extends RestoreChoice, RequestOptions, WaitOptions {
-  /** Puts the work back that was kept when the worktree was freed; yes when not given. */
-  readonly salvage?: boolean;
-  readonly onStep?: OnStep;
-}
-
-export interface RestoreResult {
-  readonly record: SessionRecord;
-  readonly fresh: boolean;
-  /** The salvage that this call put back; `null` when there was none. */
-  readonly salvageRef: string | null;
-  /** Things a person should know that were no failure. */
-  readonly warnings: readonly string[];
-}
-
-const NEVER_BEGAN = "its conversation never had a prompt, so a new one was begun with the recorded prompt";
-
-/** What the steps of one restore work with. */
-interface Restore {
-  readonly record: SessionRecord;
-  readonly draft: LaunchDraft;
-  readonly options: RestoreOptions;
-  readonly held: LeasedOperation;
-  readonly undo: UndoStep[];
-}
+import { draftRestore, observeEnded } from "./restore-draft.ts";
+import type { RestoreOptions, RestoreResult } from "./restore-options.ts";
+import { requireSession } from "./session-refs.ts";
 
 /**
  * Brings a terminated session back with its own files and conversation.
@@ -170,96 +123,4 @@ function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void
   throw new AoError("operation_in_progress", `session ${id} was restored by another process just now`, {
     hint: `ao show ${id}`,
   });
-}
-
-async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreResult> {
-  const { draft, held, undo, options } = restore;
-  const progress = await restoreWorkspace(deps, restore);
-  const started = await relaunch(deps, restore, progress);
-  // From here on an agent may have worked in it.
-  undo.splice(0);
-  const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
-  undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
-  const begins = draft.neverBegan === true;
-  const told = {
-    fresh: options.fresh || begins,
-    salvageRef: keptRef(restore.record, options.salvage),
-    warnings: [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings],
-  };
-  const record = await completeRestored(deps, held, { progress, started, told });
-  return { record, ...told };
-}
-
-async function restoreWorkspace(
-  deps: SessionDeps,
-  restore: Restore,
-): Promise<RestoreProgress & { readonly created: CreatedWorkspace }> {
-  const { record, draft, held, undo, options } = restore;
-  const { launchId, agentSessionId } = draft;
-  const ledger = operationLedger(deps);
-  options.onStep?.("restoring worktree");
-  const kept = keptRef(record, options.salvage);
-  const spec = { ...workspaceSpec(deps, restore), ...(await keptHeadOf(deps, record, kept)) };
-  const plan = await deps.workspace.planRestore(spec);
-  const begins = draft.neverBegan === true ? { begins: true } : {};
-  const opens = { ...begins, ...openingOf(draft) };
-  const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null, ...opens };
-  const isThere = (path: string) => (store: SessionStore) => {
-    lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, path);
-  };
-  const standing = plan === null ? isThere(spec.path) : undefined;
-  await crossing(deps, "restore.planned", () =>
-    ledger.checkpoint(held, restoreProgressJson(planned), standing),
-  );
-  const created = await crossing(deps, "restore.workspace.restore", async () => {
-    const making = () => deps.workspace.restore(spec, plan);
-    const restored = await namingLeft(undo, { what: "worktree", where: plan?.path ?? spec.path }, making);
-    const isKept = heldBy(deps, planned.ref, kept);
-    if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored, isKept }));
-    return restored;
-  });
-  const putBack = () => putKeptBack(deps, planned.ref, { ref: kept, fence: fenceOf(deps, held) });
-  const warnings = kept === null ? [] : await crossing(deps, "restore.put_back", putBack);
-  const progress = { ...planned, created: { ...created, warnings: [...created.warnings, ...warnings] } };
-  await crossing(deps, "restore.created", () =>
-    ledger.checkpoint(held, restoreProgressJson(progress), isThere(created.path)),
-  );
-  return progress;
-}
-
-async function relaunch(
-  deps: SessionDeps,
-  { record, draft, options, held, undo }: Restore,
-  progress: RestoreProgress & { readonly created: CreatedWorkspace },
-): Promise<StartedRuntime> {
-  options.onStep?.("starting agent");
-  undo.push(undoLaunch(deps, draft));
-  const launch = { ...draft, workspacePath: progress.created.path };
-  const spec = await crossing(deps, "restore.launch.files", () => prepareLaunch(deps, launch));
-  await removeEndedLaunch(deps, record);
-  const ready = () => operationLedger(deps).checkpoint(held, restoreProgressJson(progress));
-  await crossing(deps, "restore.ready", ready);
-  return startRuntime(deps, spec, { undo, boundary: "restore.runtime.create" });
-}
-
-/** A dead agent's terminal and files; its last output was there to be read until now. */
-async function removeEndedLaunch(deps: SessionDeps, record: SessionRecord): Promise<void> {
-  const target = runtimeTarget(record);
-  if (target !== undefined) await crossing(deps, "restore.ended", () => deps.runtime.destroy(target));
-  const folder = launchDir(deps.dataDir, record.id, record.metadata.launchId);
-  await crossing(deps, "restore.ended.files", () => deps.files.removeTree(folder));
-}
-
-function workspaceSpec(deps: SessionDeps, { record, draft, options, held }: Restore): WorkspaceSpec {
-  const project = deps.store.project(record.projectId);
-  return {
-    ...workspaceRef(record),
-    branch: record.metadata.branch,
-    baseRef: record.metadata.baseRef,
-    ...branchCommitOf(record),
-    defaultBranch: project?.defaultBranch ?? null,
-    postCreate: options.settings.postCreate,
-    env: launchEnvironment(deps, draft),
-    operationId: held.id,
-  };
 }

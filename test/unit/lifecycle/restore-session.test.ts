@@ -2,11 +2,8 @@ import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { isTerminal } from "../../../src/domain/lifecycle.ts";
 import { deriveStatus } from "../../../src/domain/status.ts";
-import {
-  type RestoreOptions,
-  type RestoreResult,
-  restoreSession,
-} from "../../../src/lifecycle/restore-session.ts";
+import type { RestoreOptions, RestoreResult } from "../../../src/lifecycle/restore-options.ts";
+import { restoreSession } from "../../../src/lifecycle/restore-session.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World, type WorldOptions } from "../../support/world.ts";
 

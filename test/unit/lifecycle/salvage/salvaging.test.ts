@@ -5,7 +5,8 @@ import { type CleanupOptions, cleanupSessions } from "../../../../src/lifecycle/
 import { type KillOptions, killSession } from "../../../../src/lifecycle/kill-session.ts";
 import type { KillResult } from "../../../../src/lifecycle/kill-steps.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
-import { type RestoreOptions, restoreSession } from "../../../../src/lifecycle/restore-session.ts";
+import type { RestoreOptions } from "../../../../src/lifecycle/restore-options.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { aWorld, type World } from "../../../support/world.ts";
