@@ -12,6 +12,7 @@ import { agentPlace } from "../launch-agent.ts";
 import { messagesLock } from "../messages/messages-lock.ts";
 import { hearSession, observeLive } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
+import { patience } from "../patience.ts";
 import { requireSession, runtimeTarget } from "../session-refs.ts";
 
 /** How long an agent's own evidence is waited for, and before that for the turn to run. */
@@ -143,17 +144,18 @@ type Running =
 
 /** Keys are pressed only while the turn runs: else they would mean something else. */
 async function untilRunning(deps: SessionDeps, key: TurnKey): Promise<Running> {
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+  const isOver = patience(deps.clock, EVIDENCE_MS);
+  for (;;) {
     const seen = await lookAt(deps, key);
     if (seen.kind === "not_running") return seen;
     const turn = requireTurn(deps, key);
     const answer = whyNotRunning(turn, seen.target.launchId);
     if (answer !== null) return answered(answer);
     if (turn.state.kind !== "submitted") return seen;
-    if (waitedMs >= EVIDENCE_MS) {
+    if (isOver()) {
       return answered({ kind: "disconnected", detail: "the agent has not taken the prompt up yet" });
     }
-    await deps.clock.sleep(POLL_MS);
+    await isOver.pause(POLL_MS);
   }
 }
 
@@ -195,11 +197,12 @@ async function isProvenGone(deps: SessionDeps, { sessionId }: TurnKey): Promise<
 }
 
 async function isSettledIn(deps: SessionDeps, key: TurnKey, withinMs: number): Promise<boolean> {
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+  const isOver = patience(deps.clock, withinMs);
+  for (;;) {
     await hearSession(deps, key.sessionId);
     if (isSettledTurn(requireTurn(deps, key))) return true;
-    if (waitedMs >= withinMs) return false;
-    await deps.clock.sleep(POLL_MS);
+    if (isOver()) return false;
+    await isOver.pause(POLL_MS);
   }
 }
 

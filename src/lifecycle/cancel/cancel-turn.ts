@@ -10,6 +10,7 @@ import { operationLedger } from "../operations/ledger.ts";
 import { requestConflict } from "../operations/operation-errors.ts";
 import type { PrepareRequest } from "../operations/prepare-operation.ts";
 import { requireOperation } from "../operations/write-operation.ts";
+import { patience } from "../patience.ts";
 import { requireSession } from "../session-refs.ts";
 import { limitCheckpoints } from "../turns/limit-checkpoints.ts";
 import { requireTurn } from "./ask-agent.ts";
@@ -137,9 +138,10 @@ const POLL_MS = 100;
 
 /** Waits until who is at the cancellation has settled it or given it back; what it came to is on record then. */
 async function untilLetGo(deps: SessionDeps, turn: Turn, { id }: Operation): Promise<void> {
-  for (let waitedMs = 0; waitedMs < OTHERS_TRY_MS; waitedMs += POLL_MS) {
+  const isOver = patience(deps.clock, OTHERS_TRY_MS);
+  while (!isOver()) {
     if (!isLeased(requireOperation(deps, id)) || isSettledTurn(requireTurn(deps, turn))) return;
-    await deps.clock.sleep(POLL_MS);
+    await isOver.pause(POLL_MS);
   }
 }
 

@@ -7,6 +7,7 @@ import type { MessageTarget, Typed } from "../../ports/messenger.ts";
 import type { SessionDeps } from "../deps.ts";
 import { agentPlace } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
+import { patience } from "../patience.ts";
 import { saveMessage, settleTyping } from "./after-typing.ts";
 import { whyHeldUp } from "./held-up.ts";
 import { markDelivery } from "./mark-delivery.ts";
@@ -33,22 +34,27 @@ const POLL_MS = 50;
 /**
  * Delivers the message of a session that was queued first, if its agent can take it and no operation has the session
  * for itself, and waits for the receipt.
+ * A receipt that does not come within `receiptMs` is left to whoever comes next: the message is on its way until then.
  * One process at a time does so for a session; what one that died had begun is settled first and never sent again.
  *
  * @throws AoError session_not_found
  * @throws AoError not_running when the session is over or its agent gone; nothing was sent.
  * @throws AoError runtime_unavailable when it could not look or type; nothing was sent.
  */
-export async function deliverNext(deps: SessionDeps, id: SessionId): Promise<NextDelivery> {
+export async function deliverNext(
+  deps: SessionDeps,
+  id: SessionId,
+  receiptMs = RECEIPT_MS,
+): Promise<NextDelivery> {
   try {
-    return await deps.locks.withLock(messagesLock(id), () => deliver(deps, id), { waitMs: 0 });
+    return await deps.locks.withLock(messagesLock(id), () => deliver(deps, id, receiptMs), { waitMs: 0 });
   } catch (error) {
     if (isAoError(error, "operation_in_progress")) return HELD;
     throw error;
   }
 }
 
-async function deliver(deps: SessionDeps, id: SessionId): Promise<NextDelivery> {
+async function deliver(deps: SessionDeps, id: SessionId, receiptMs: number): Promise<NextDelivery> {
   const live = await observeLive(deps, id);
   settleLeft(deps, live);
   const message = deps.messages.firstQueued(id);
@@ -57,7 +63,7 @@ async function deliver(deps: SessionDeps, id: SessionId): Promise<NextDelivery> 
   if (why !== null) return { kind: "not_ready", why };
   const marked = await crossing(deps, "send.mark", () => markDelivery(deps, live, message.id));
   if (marked.kind === "not_ready") return marked;
-  return { kind: "tried", message: await send(deps, live, marked.message) };
+  return { kind: "tried", message: await send(deps, live, { marked: marked.message, receiptMs }) };
 }
 
 /**
@@ -71,7 +77,11 @@ function settleLeft(deps: SessionDeps, { record }: LiveSession): void {
   saveMessage(deps, left, leaveUnconfirmed(left, nowMs));
 }
 
-async function send(deps: SessionDeps, live: LiveSession, marked: Message): Promise<Message> {
+async function send(
+  deps: SessionDeps,
+  live: LiveSession,
+  { marked, receiptMs }: { readonly marked: Message; readonly receiptMs: number },
+): Promise<Message> {
   const { record, target, capabilities } = live;
   const { receipts = false, bracketedPaste = false, enterDelayMs } = capabilities ?? {};
   const typing = { ...target, bracketedPaste, ...(enterDelayMs !== undefined && { enterDelayMs }) };
@@ -81,7 +91,7 @@ async function send(deps: SessionDeps, live: LiveSession, marked: Message): Prom
     settleTyping(deps, { record, message: marked, error: asAoError(error) });
     throw error;
   }
-  if (receipts) return awaitReceipt(deps, marked);
+  if (receipts) return awaitReceipt(deps, marked, receiptMs);
   saveMessage(deps, marked, leaveUnconfirmed(marked, deps.clock.nowMs()));
   return requireMessage(deps, marked.id);
 }
@@ -104,16 +114,23 @@ function asAoError(error: unknown): AoError {
 }
 
 /** Listens until the receipt is there, or nothing will be heard any more; the message as it stands then. */
-async function awaitReceipt(deps: SessionDeps, { id, sessionId }: Message): Promise<Message> {
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+async function awaitReceipt(
+  deps: SessionDeps,
+  { id, sessionId }: Message,
+  receiptMs: number,
+): Promise<Message> {
+  const isOver = patience(deps.clock, Math.min(receiptMs, RECEIPT_MS));
+  for (;;) {
     await hearSession(deps, sessionId);
     const message = requireMessage(deps, id);
     if (!isDelivering(message)) return message;
     const nowMs = deps.clock.nowMs();
-    if (waitedMs >= RECEIPT_MS || isReceiptOverdue(message, nowMs)) {
+    const isPatient = !isOver();
+    if (!isPatient && receiptMs < RECEIPT_MS) return message;
+    if (!isPatient || isReceiptOverdue(message, nowMs)) {
       saveMessage(deps, message, leaveUnconfirmed(message, nowMs));
       return requireMessage(deps, id);
     }
-    await deps.clock.sleep(POLL_MS);
+    await isOver.pause(POLL_MS);
   }
 }

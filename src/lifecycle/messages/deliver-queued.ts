@@ -7,6 +7,11 @@ import { deliverNext } from "./deliver-next.ts";
 import { whyHeldUp } from "./held-up.ts";
 import { isReceiptOverdue, whyNotReady } from "./readiness.ts";
 
+/** How many agents are typed to at the same time. */
+const AT_ONCE = 8;
+/** How long a tick waits for one receipt; the next tick hears what came later. */
+const TICK_RECEIPT_MS = 3_000;
+
 /** A message that went out of the queue, and what became of it. */
 export interface QueuedDelivery {
   readonly messageId: MessageId;
@@ -28,7 +33,7 @@ export interface QueuedDeliveries {
 
 /**
  * Delivers what is queued, of all sessions, in the order of each queue, as far as the agents can take it now: none
- * is waited for but for its receipts. A session that is over keeps its queue, without an error, and so does one
+ * is waited for but, for three seconds each and several at once, for its receipts. A session that is over keeps its queue, without an error, and so does one
  * whose row cannot be read, of which whoever looks at the rows tells. Goes by the rows,
  * so sessions are observed before: an agent that was at work then is not even looked at.
  *
@@ -39,10 +44,14 @@ export async function deliverQueued(deps: SessionDeps): Promise<QueuedDeliveries
   const errors: DeliveryError[] = [];
   const waiting = deps.messages.sessionsWaiting();
   const unreadable = waiting.length === 0 ? [] : deps.store.rows().unreadable.map(({ id }) => String(id));
-  for (const sessionId of waiting.filter((id) => !unreadable.includes(id))) {
-    const error = await deliverAll(deps, sessionId, messages);
-    if (error !== null) errors.push(error);
-  }
+  const left = waiting.filter((id) => !unreadable.includes(id));
+  const deliverLeft = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      const error = await deliverAll(deps, id, messages);
+      if (error !== null) errors.push(error);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, deliverLeft));
   return { messages, errors };
 }
 
@@ -54,7 +63,7 @@ async function deliverAll(
 ): Promise<DeliveryError | null> {
   try {
     for (let isOn = mayTakeOne(deps, sessionId); isOn; ) {
-      const next = await deliverNext(deps, sessionId);
+      const next = await deliverNext(deps, sessionId, TICK_RECEIPT_MS);
       isOn = next.kind === "tried";
       if (next.kind !== "tried") continue;
       const { id: messageId, state } = next.message;

@@ -222,6 +222,29 @@ describe("a tick", () => {
     expect(story(world)).toEqual(["running"]);
   });
 
+  test("waits for the receipts of several at once and a few seconds alone, and types nothing twice", async () => {
+    const world = await aRestingWorld();
+    const ids = [ID];
+    for (const issueId of ["43", "44", "45"]) {
+      const { id } = await world.spawn({ prompt: null, issueId });
+      await world.hear(id, "ready");
+      ids.push(id);
+    }
+    for (const id of ids) {
+      world.messenger.setListener(id, "deaf");
+      await acceptMessage(world.deps, id, { text: "hello", requestId: null });
+    }
+    const startedAtMs = world.clock.nowMs();
+    expect((await tick(world)).messages.map(({ state }) => state)).toEqual(ids.map(() => "delivering"));
+    expect(world.clock.nowMs() - startedAtMs).toBeLessThan(5_000);
+    world.clock.advance(20_000);
+    await tick(world);
+    expect(ids.map((id) => world.deps.messages.sent(id).map(({ state }) => state.kind))).toEqual(
+      ids.map(() => ["unconfirmed"]),
+    );
+    expect(typed(world)).toHaveLength(ids.length);
+  });
+
   test("isolates a session whose messages cannot be delivered", async () => {
     const world = await aRestingWorld();
     const second = await world.spawn({ prompt: null, issueId: "43" });
