@@ -4,7 +4,8 @@ import type { IgnoredRule } from "../../domain/ignored-rule.ts";
 import type { Project } from "../../domain/project.ts";
 import type { SessionStore } from "../../ports/session-store.ts";
 import type { ConfigLookup } from "./find-config-file.ts";
-import { type LoadConfigOptions, loadConfig } from "./load-config.ts";
+import { loadConfig } from "./load-config.ts";
+import type { LoadConfigOptions } from "./read-config.ts";
 
 /** Whose ignored files are asked about: a worktree knows no more of itself. */
 export interface RuleOwner {

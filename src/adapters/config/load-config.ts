@@ -1,12 +1,8 @@
 import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Config } from "../../ports/config.ts";
-import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
+import { findConfigFile } from "./find-config-file.ts";
+import type { LoadConfigOptions } from "./read-config.ts";
 import { sessionSettings } from "./session-settings.ts";
-
-export interface LoadConfigOptions extends ConfigLookup {
-  /** The repository around a folder, to know where a file without `projects:` applies. */
-  readonly repositoryOf: (directory: string) => Promise<string | undefined>;
-}
 
 function withoutFile(): Config {
   const source = { block: {}, blockKey: [], defaults: undefined, originOf: () => "default", directory: "/" };

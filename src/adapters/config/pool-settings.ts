@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Project } from "../../domain/project.ts";
 import type { PoolSettings } from "../../ports/spares.ts";
 import { type ConfigLookup, findConfigFile } from "./find-config-file.ts";
-import type { LoadConfigOptions } from "./load-config.ts";
+import type { LoadConfigOptions } from "./read-config.ts";
 
 export interface PoolSettingsOptions extends Pick<LoadConfigOptions, "repositoryOf"> {
   /** As for every command; whoever asks stands in the project's repository, wherever the caller does. */

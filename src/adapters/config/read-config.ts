@@ -3,13 +3,18 @@ import { NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Config, ConfiguredProject } from "../../ports/config.ts";
 import { declarationsOf } from "./declared-agents.ts";
-import type { LoadConfigOptions } from "./load-config.ts";
+import type { ConfigLookup } from "./find-config-file.ts";
 import { namedAgents } from "./named-agents.ts";
 import { type BlockOfProject, projectBlocks } from "./project-blocks.ts";
 import { readYaml, type YamlFile } from "./read-yaml.ts";
 import type { LocalFile } from "./schema.ts";
 import { ignoredOf, type SettingsSource, sessionSettings } from "./session-settings.ts";
 import { validateFile } from "./validate-file.ts";
+
+export interface LoadConfigOptions extends ConfigLookup {
+  /** The repository around a folder, to know where a file without `projects:` applies. */
+  readonly repositoryOf: (directory: string) => Promise<string | undefined>;
+}
 
 type Placed = Pick<SettingsSource, "block" | "blockKey">;
 
