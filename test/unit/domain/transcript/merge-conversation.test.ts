@@ -124,9 +124,9 @@ describe("a gap", () => {
 });
 
 test("a comparison, message by message, says of any talk what merging all of it would change", () => {
-  const subset = fc.subarray([...TALK]);
+  const subset = fc.subarray([...TALK, ...FROM_LOG]);
   fc.assert(
-    fc.property(subset, fc.subarray([...TALK, ...FROM_LOG]), (saved, told) => {
+    fc.property(subset, subset, (saved, told) => {
       const held = merge([], saved);
       const compared = comparison(told);
       for (const message of held) compared.see(message);
