@@ -110,7 +110,6 @@ describe("a conversation of claude", () => {
     expect(readFileSync(join(source, "said.txt"), "utf8")).toBe("fourth-words\n");
     await world.ao.run(["reconcile"]);
     const { stdout } = await world.ao.run(["transcript", "show", session.id]);
-    expect(stdout.split("second-words done")).toHaveLength(2);
     expect(["second-words", "fork-words", "third-words"].map((word) => stdout.includes(word))).toEqual([
       true,
       true,
