@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstat, mkdtemp, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { AoError } from "../../domain/errors.ts";
@@ -15,6 +15,7 @@ import { isAsPut } from "./put-files.ts";
 import type { Repository } from "./repository.ts";
 import type { GitLocation } from "./run-git.ts";
 import { isBelow } from "./safe-path.ts";
+import { pathsLike } from "./salvage/ignored-files.ts";
 import { hasCode } from "./system-error.ts";
 
 /** What is bigger is not compared, and kept. */
@@ -103,7 +104,8 @@ interface Tracked {
 /** Not there yet, or not yet to its end. */
 async function isCutOff({ git }: Context, { root, where, path }: Tracked): Promise<boolean> {
   const entry = await entryAt(join(root, path));
-  if (entry === undefined) return true;
+  // What has no name as text is looked for by what it is like.
+  if (entry === undefined) return !path.includes("\uFFFD") || pathsLike(root, path).length === 0;
   if (!isComparable(entry)) return false;
   const { exitCode, stdout } = await git.read(where, ["cat-file", "--filters", `:${path}`]);
   const text = await readFile(join(root, path), "utf8");
@@ -115,7 +117,9 @@ async function isFromMaking({ marker, path: root, repository }: HalfMade, path: 
   const item = marker?.put.find((put) => put.path === path);
   if (item !== undefined && (await isAsPut(root, item))) return true;
   const [copy, source] = [join(root, path), join(repository.path, path)];
-  const entry = await lstat(copy);
+  const entry = await entryAt(copy);
+  // What has no name as text is not known by it: nobody can compare it.
+  if (entry === undefined) return false;
   if (entry.isSymbolicLink()) return isPutLink(copy, { source, repositoryPath: repository.path });
   if (!isComparable(entry)) return false;
   const original = await contentOf(source);

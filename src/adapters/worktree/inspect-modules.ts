@@ -16,6 +16,10 @@ export async function inspectModules(git: Git, gitDir: string): Promise<Found> {
   for (const module of await findModules(join(gitDir, "modules"))) {
     const where = { kind: "git_dir", gitDir: module, workTree: module } as const;
     const name = module.slice(gitDir.length + 1);
+    if (isLossy(module)) {
+      unreadable.push(`${name}: its name is no UTF-8`);
+      continue;
+    }
     try {
       if ((await localCommits(git, where)).length > 0) submodule.push(name);
     } catch (error) {
@@ -24,6 +28,9 @@ export async function inspectModules(git: Git, gitDir: string): Promise<Found> {
   }
   return { submodule, unreadable };
 }
+
+/** git can be led only to what has a name as text (U+FFFD stands for bytes that are none). */
+const isLossy = (path: string): boolean => path.includes("\uFFFD");
 
 /** Names of submodules may have slashes, and a submodule may have submodules. */
 async function findModules(folder: string): Promise<readonly string[]> {
@@ -35,5 +42,6 @@ async function findModules(folder: string): Promise<readonly string[]> {
     entries.some(({ name }) => name === "HEAD") && entries.some(({ name }) => name === "objects");
   if (isGitDir) return [folder, ...(await findModules(join(folder, "modules")))];
   const folders = entries.filter((entry) => entry.isDirectory());
-  return (await Promise.all(folders.map(({ name }) => findModules(join(folder, name))))).flat();
+  const below = folders.map(({ name }) => join(folder, name));
+  return (await Promise.all(below.map((path) => (isLossy(path) ? [path] : findModules(path))))).flat();
 }

@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import { isBelow } from "./safe-path.ts";
@@ -40,14 +40,17 @@ async function tableAt(table: string): Promise<string | undefined> {
 async function devicesBelow(folder: string): Promise<readonly string[]> {
   const [top, around] = await Promise.all([folder, dirname(folder)].map(deviceOf));
   if (top === undefined) return [];
-  return top === around || folder === dirname(folder) ? othersIn(folder, top) : [folder];
+  const isInside = top === around || folder === dirname(folder);
+  return isInside ? (await othersIn(Buffer.from(folder), top)).map(String) : [folder];
 }
 
-/** A folder that cannot be looked into is told where its content is judged. */
-async function othersIn(folder: string, device: number): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
-  const found = folders.map(async (path) => {
+/** A folder that cannot be looked into is told where its content is judged. Names need not be UTF-8. */
+async function othersIn(folder: Buffer, device: number): Promise<readonly Buffer[]> {
+  const options = { withFileTypes: true, encoding: "buffer" } as const;
+  const entries = await readdir(folder, options).catch((): Dirent<Buffer>[] => []);
+  const folders = entries.filter((entry) => entry.isDirectory());
+  const found = folders.map(async ({ name }) => {
+    const path = Buffer.concat([folder, Buffer.from("/"), name]);
     const own = await deviceOf(path);
     if (own === undefined) return [];
     return own === device ? othersIn(path, device) : [path];
@@ -55,7 +58,7 @@ async function othersIn(folder: string, device: number): Promise<readonly string
   return (await Promise.all(found)).flat();
 }
 
-async function deviceOf(path: string): Promise<number | undefined> {
+async function deviceOf(path: string | Buffer): Promise<number | undefined> {
   return (await lstat(path).catch(() => undefined))?.dev;
 }
 

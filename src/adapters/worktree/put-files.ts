@@ -7,6 +7,8 @@ import { AoError } from "../../domain/errors.ts";
 import { entryAt } from "./entry-at.ts";
 import type { PutItem } from "./marker.ts";
 import { isBelow, unsafePath } from "./safe-path.ts";
+import { type BytePath, below, bytePathOf, placeOf, textOf } from "./salvage/byte-path.ts";
+import { pathsLike } from "./salvage/ignored-files.ts";
 
 export interface PutResult {
   readonly put: readonly PutItem[];
@@ -64,7 +66,7 @@ export async function putCopy(put: Put): Promise<PutResult> {
   if (blocked !== undefined) return { put: [], warnings: [blocked] };
   await refuseEscape(put.from, join(put.from, put.path));
   await openPlace(put);
-  return copyEntry(put);
+  return copyEntry({ ...put, path: bytePathOf(put.path) });
 }
 
 async function whyNot({ from, to, path }: Put): Promise<string | undefined> {
@@ -94,38 +96,55 @@ async function refuseEscape(root: string, path: string): Promise<void> {
   throw unsafePath(path, `it leads outside ${root}`);
 }
 
-async function copyEntry(put: Put): Promise<PutResult> {
-  const entry = await lstat(join(put.from, put.path));
-  if (entry.isDirectory()) return copyFolder(put, entry);
-  if (entry.isSymbolicLink()) return copyLink(put);
-  if (entry.isFile()) return copyPlain(put, entry);
-  return { put: [], warnings: [`${put.path} is neither file, folder nor link and was not copied`] };
+/** Names in a folder need not be UTF-8. */
+interface Copy extends Omit<Put, "path"> {
+  readonly path: BytePath;
 }
 
-async function copyFolder(put: Put, entry: Stats): Promise<PutResult> {
-  const target = join(put.to, put.path);
+async function copyEntry(copy: Copy): Promise<PutResult> {
+  const entry = await lstat(placeOf(copy.from, copy.path));
+  if (entry.isDirectory()) return copyFolder(copy, entry);
+  if (entry.isSymbolicLink()) return copyLink(copy);
+  if (entry.isFile()) return copyPlain(copy, entry);
+  const path = textOf(copy.path);
+  return { put: [], warnings: [`${path} is neither file, folder nor link and was not copied`] };
+}
+
+async function copyFolder(copy: Copy, entry: Stats): Promise<PutResult> {
+  const target = placeOf(copy.to, copy.path);
   await mkdir(target, { mode: 0o700 });
   const results: PutResult[] = [];
-  for (const name of await readdir(join(put.from, put.path))) {
-    results.push(await copyEntry({ ...put, path: join(put.path, name) }));
+  for (const name of await readdir(placeOf(copy.from, copy.path), { encoding: "buffer" })) {
+    results.push(await copyEntry({ ...copy, path: below(copy.path, name.toString("latin1")) }));
   }
   await chmod(target, entry.mode & 0o7777);
   return mergePuts(results);
 }
 
-async function copyLink(put: Put): Promise<PutResult> {
-  const source = join(put.from, put.path);
-  await refuseEscape(put.from, source);
-  const target = await readlink(source);
-  await symlink(target, join(put.to, put.path));
-  return { put: [{ path: put.path, kind: "symlink", target }], warnings: [] };
+async function copyLink({ from, to, path }: Copy): Promise<PutResult> {
+  const source = placeOf(from, path);
+  const led = await readlink(source, { encoding: "buffer" });
+  await refuseLeadingOut(from, { path, led });
+  await symlink(led, placeOf(to, path));
+  return { put: [{ path: textOf(path), kind: "symlink", target: String(led) }], warnings: [] };
 }
 
-async function copyPlain(put: Put, entry: Stats): Promise<PutResult> {
-  const target = join(put.to, put.path);
-  await copyFile(join(put.from, put.path), target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+/** As `refuseEscape`; where a link leads nowhere that has a name as text, its text says where it points. */
+async function refuseLeadingOut(
+  root: string,
+  { path, led }: { readonly path: BytePath; readonly led: Buffer },
+): Promise<void> {
+  const source = join(root, textOf(path));
+  const real = await realpath(placeOf(root, path)).catch(() => resolve(dirname(source), String(led)));
+  if (real === root || isBelow(root, real)) return;
+  throw unsafePath(source, `it leads outside ${root}`);
+}
+
+async function copyPlain({ from, to, path }: Copy, entry: Stats): Promise<PutResult> {
+  const target = placeOf(to, path);
+  await copyFile(placeOf(from, path), target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await chmod(target, entry.mode & 0o7777);
-  return { put: [{ path: put.path, kind: "copy", sha256: await hashFile(target) }], warnings: [] };
+  return { put: [{ path: textOf(path), kind: "copy", sha256: await hashFile(target) }], warnings: [] };
 }
 
 /** All of them as one, in order. */
@@ -137,15 +156,20 @@ export function mergePuts(results: readonly PutResult[]): PutResult {
 }
 
 /** SHA-256 of a file's content, in hexadecimal. */
-export async function hashFile(path: string): Promise<string> {
+export async function hashFile(path: string | Buffer): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
 }
 
-/** Whether a thing that was put into the worktree at `root` is still there exactly as it was. */
+/**
+ * Whether a thing that was put into the worktree at `root` is still there exactly as it was. False, too, where bytes
+ * were lost from its name and more than one thing there has such a name.
+ */
 export async function isAsPut(root: string, item: PutItem): Promise<boolean> {
-  const path = join(root, item.path);
+  const [like, another] = pathsLike(root, item.path);
+  if (like === undefined || another !== undefined) return false;
+  const path = placeOf(root, like);
   const entry = await lstat(path).catch(() => undefined);
   if (entry === undefined) return false;
   if (item.kind === "symlink") return entry.isSymbolicLink() && (await readlink(path)) === item.target;

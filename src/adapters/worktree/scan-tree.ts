@@ -3,6 +3,8 @@ import { readdir, readlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { IgnoredJudge } from "./ignored-judge.ts";
 import { isBelow } from "./safe-path.ts";
+import { type BytePath, below, placeOf, textOf } from "./salvage/byte-path.ts";
+import { pathsLike } from "./salvage/ignored-files.ts";
 
 /** What lies in a working tree and `git status` does not tell. */
 export interface TreeReport {
@@ -29,7 +31,7 @@ export interface ScanOptions {
 
 interface Scan extends Omit<ScanOptions, "ignored" | "gitlinks"> {
   readonly maxFolders: number;
-  readonly elsewhere: ReadonlySet<string>;
+  readonly elsewhere: ReadonlySet<BytePath>;
   readonly files: string[];
   readonly nested: string[];
   readonly unreadable: string[];
@@ -41,15 +43,17 @@ const MAX_FOLDERS = 50_000;
 
 /**
  * Opens every folder of a working tree: the ignored ones for what would be lost, all of them for other
- * repositories. Links are not followed.
+ * repositories. Links are not followed. Names need not be UTF-8: what is no text is told with U+FFFD in its place.
  */
 export async function scanTree(options: ScanOptions): Promise<TreeReport> {
-  const { ignored, gitlinks } = options;
-  const folders = ignored.filter((entry) => entry.endsWith("/")).map((entry) => entry.slice(0, -1));
-  const elsewhere = new Set([...folders, ...gitlinks]);
+  const { root, ignored, gitlinks } = options;
+  const told = ignored.filter((entry) => entry.endsWith("/"));
+  const folders = [...new Set(told.flatMap((entry) => pathsLike(root, entry)))];
+  const elsewhere = new Set([...folders, ...gitlinks.flatMap((path) => pathsLike(root, path))]);
   const maxFolders = options.maxFolders ?? MAX_FOLDERS;
   const scan: Scan = { ...options, maxFolders, elsewhere, files: [], nested: [], unreadable: [], folders: 0 };
   for (const entry of ignored) if (!entry.endsWith("/")) keepWork(scan, entry);
+  for (const entry of told) if (pathsLike(root, entry).length === 0) scan.unreadable.push(entry);
   for (const folder of folders) await scanIgnored(scan, folder);
   await findRepositories(scan, "");
   const { files, nested, unreadable } = scan;
@@ -57,25 +61,26 @@ export async function scanTree(options: ScanOptions): Promise<TreeReport> {
 }
 
 /** Every folder that git does not ignore; its files are the business of `git status`. */
-async function findRepositories(scan: Scan, path: string): Promise<void> {
+async function findRepositories(scan: Scan, path: BytePath): Promise<void> {
   const entries = await list(scan, path);
-  if (path !== "" && hasGit(entries)) return void scan.nested.push(`${path}/`);
-  const below = folderNames(entries).map((name) => join(path, name));
-  const ours = path === "" ? below.filter((name) => name !== ".git") : below;
+  if (path !== "" && hasGit(entries)) return void scan.nested.push(`${textOf(path)}/`);
+  const inside = folderNames(entries).map((name) => below(path, name));
+  const ours = path === "" ? inside.filter((name) => name !== ".git") : inside;
   await Promise.all(
     ours.filter((name) => !scan.elsewhere.has(name)).map((name) => findRepositories(scan, name)),
   );
 }
 
-async function scanIgnored(scan: Scan, path: string): Promise<void> {
+async function scanIgnored(scan: Scan, path: BytePath): Promise<void> {
   const entries = await list(scan, path);
-  const isTool = scan.judge.judge(`${path}/`) === "tool";
+  const isTool = scan.judge.judge(`${textOf(path)}/`) === "tool";
   // What tools download may hold bare repositories for its own tests.
-  if (hasGit(entries) || (!isTool && isBare(entries))) return void scan.nested.push(`${path}/`);
+  if (hasGit(entries) || (!isTool && isBare(entries))) return void scan.nested.push(`${textOf(path)}/`);
   const others = entries.filter((entry) => !entry.isDirectory());
-  if (!isTool || scan.judge.looksEverywhere) for (const { name } of others) keepWork(scan, join(path, name));
+  if (!isTool || scan.judge.looksEverywhere)
+    for (const entry of others) keepWork(scan, textOf(below(path, nameOf(entry))));
   if (isTool) await keepLinked(scan, path, others);
-  await Promise.all(folderNames(entries).map((name) => scanIgnored(scan, join(path, name))));
+  await Promise.all(folderNames(entries).map((name) => scanIgnored(scan, below(path, name))));
 }
 
 function keepWork(scan: Scan, path: string): void {
@@ -83,43 +88,48 @@ function keepWork(scan: Scan, path: string): void {
 }
 
 /** A package that somebody works on elsewhere is a link out of the worktree (npm-link(1)). */
-async function keepLinked(scan: Scan, path: string, entries: readonly Dirent[]): Promise<void> {
+async function keepLinked(scan: Scan, path: BytePath, entries: readonly Entry[]): Promise<void> {
   if (!/(^|\/)node_modules(\/|$)/.test(path)) return;
   for (const entry of entries) {
-    const link = join(path, entry.name);
-    if (entry.isSymbolicLink() && (await leadsOut(scan, link))) scan.files.push(link);
+    const link = below(path, nameOf(entry));
+    if (entry.isSymbolicLink() && (await leadsOut(scan, link))) scan.files.push(textOf(link));
   }
 }
 
-async function leadsOut({ root, home }: Scan, link: string): Promise<boolean> {
-  const target = await readlink(join(root, link)).catch(() => "/");
-  const led = resolve(dirname(join(root, link)), target);
+async function leadsOut({ root, home }: Scan, link: BytePath): Promise<boolean> {
+  const target = await readlink(placeOf(root, link)).catch(() => "/");
+  const led = resolve(dirname(join(root, textOf(link))), target);
   return !isBelow(root, led) && !isBelow(home, led);
 }
 
-const hasGit = (entries: readonly Dirent[]): boolean => entries.some(({ name }) => name === ".git");
+type Entry = Dirent<Buffer>;
+
+/** One character a byte. */
+const nameOf = (entry: Entry): BytePath => entry.name.toString("latin1");
+
+const hasGit = (entries: readonly Entry[]): boolean => entries.some((entry) => nameOf(entry) === ".git");
 
 /** A bare repository (gitrepository-layout(5)). */
-function isBare(entries: readonly Dirent[]): boolean {
-  const names = new Set(entries.map(({ name }) => name));
+function isBare(entries: readonly Entry[]): boolean {
+  const names = new Set(entries.map(nameOf));
   return ["HEAD", "objects", "refs"].every((name) => names.has(name));
 }
 
-const folderNames = (entries: readonly Dirent[]): readonly string[] =>
-  entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+const folderNames = (entries: readonly Entry[]): readonly BytePath[] =>
+  entries.filter((entry) => entry.isDirectory()).map(nameOf);
 
-function tooMany({ maxFolders }: Scan, path: string): string {
-  return `${path}: there are more than ${maxFolders} folders, and the rest was not looked into`;
+function tooMany({ maxFolders }: Scan, path: BytePath): string {
+  return `${textOf(path)}: there are more than ${maxFolders} folders, and the rest was not looked into`;
 }
 
-async function list(scan: Scan, path: string): Promise<readonly Dirent[]> {
+async function list(scan: Scan, path: BytePath): Promise<readonly Entry[]> {
   scan.folders += 1;
   if (scan.folders === scan.maxFolders + 1) scan.unreadable.push(tooMany(scan, path));
   if (scan.folders > scan.maxFolders) return [];
   try {
-    return await readdir(join(scan.root, path), { withFileTypes: true });
+    return await readdir(placeOf(scan.root, path), { withFileTypes: true, encoding: "buffer" });
   } catch {
-    scan.unreadable.push(path === "" ? scan.root : path);
+    scan.unreadable.push(path === "" ? scan.root : textOf(path));
     return [];
   }
 }

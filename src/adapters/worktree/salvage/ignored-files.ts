@@ -20,8 +20,16 @@ export function ignoredFiles(root: string, paths: readonly string[]): FolderCont
   };
 }
 
+const partsOf = (text: string): readonly string[] =>
+  text.split("/").filter((part) => part !== "" && part !== ".");
+
+/** What a path inside a folder stands for that a program has told as text; where bytes were lost, all that is like it. */
+export function pathsLike(root: string, text: string): readonly BytePath[] {
+  return resolveParts(root, partsOf(text));
+}
+
 function expand(root: string, text: string): FolderContent {
-  const parts = text.split("/").filter((part) => part !== "" && part !== ".");
+  const parts = partsOf(text);
   const isInside = !text.startsWith("/") && !parts.includes("..") && parts.length > 0;
   if (!isInside) return cannot(text, "it is no path inside the workspace");
   const matches = resolveParts(root, parts);

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -48,6 +49,23 @@ describe("symlinks and copies", () => {
     await workspace.destroy(spec());
     expect(existsSync(path)).toBe(false);
     expect(readFileSync(join(repository.path, "node_modules/lib/index.js"), "utf8")).toBe("x\n");
+  });
+
+  test("names that are no text are copied as they are, and are work once changed", async () => {
+    const { repository, workspace, spec } = withLocalFiles();
+    const bytes = (root: string, path: string) => Buffer.from(`${root}/local/${path}`, "latin1");
+    mkdirSync(bytes(repository.path, "in\xff"));
+    for (const file of ["bad\xff", "in\xff/deep\xfe"]) writeFileSync(bytes(repository.path, file), "x\n");
+    symlinkSync(Buffer.from("bad\xff", "latin1"), bytes(repository.path, "link\xff"));
+    const { path, warnings } = await workspace.create(spec({ postCreate: { copy: ["local"] } }));
+    expect(warnings).toEqual([]);
+    for (const file of ["bad\xff", "link\xff", "in\xff/deep\xfe"]) {
+      expect(readFileSync(bytes(path, file), "utf8")).toBe("x\n");
+    }
+    expect(await workspace.inspect(spec())).toEqual([]);
+    writeFileSync(bytes(path, "in\xff/deep\xfe"), "mine\n");
+    expect(JSON.stringify(await workspace.inspect(spec()))).toContain("local/in\uFFFD/deep\uFFFD");
+    await failure(workspace.destroy(spec()), "workspace_dirty");
   });
 
   test("once changed they are work", async () => {

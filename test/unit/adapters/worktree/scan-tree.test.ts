@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ignoredEvidence } from "../../../../src/adapters/worktree/ignored-evidence.ts";
@@ -26,6 +26,22 @@ describe("scanTree", () => {
     expect(await scan({ ignored, gitlinks: ["lib"] })).toEqual({
       ignored: [],
       nested: ["a/b/", "data/r/", "node_modules/x/y/"],
+      unreadable: [],
+    });
+  });
+
+  test("sees what lies in folders whose names are no text, and what has such a name itself", async () => {
+    const { root, scan } = aTree("data/seen.env");
+    const bytes = (path: string) => Buffer.from(`${root}/${path}`, "latin1");
+    for (const folder of ["data/in\xff", "out\xff", "seen\xfe/inner\xff/.git"]) {
+      mkdirSync(bytes(folder), { recursive: true });
+    }
+    for (const file of ["data/in\xff/a.env", "data/b\xff.env", "out\xff/c.env"]) {
+      writeFileSync(bytes(file), "x");
+    }
+    expect(await scan({ ignored: ["data/", "out\uFFFD/"] })).toEqual({
+      ignored: ["data/b\uFFFD.env", "data/in\uFFFD/a.env", "data/seen.env", "out\uFFFD/c.env"],
+      nested: ["seen\uFFFD/inner\uFFFD/"],
       unreadable: [],
     });
   });
