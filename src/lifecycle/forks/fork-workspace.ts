@@ -4,6 +4,7 @@ import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports
 import type { SessionDeps } from "../deps.ts";
 import { launchEnvironment } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { type AskedEnvironment, askedEnvironment } from "./asked-environment.ts";
 import { forkDraft } from "./fork-launch.ts";
@@ -66,7 +67,7 @@ export async function makeForkWorkspace(
   progress: ForkProgress,
 ): Promise<WithWorkspace> {
   const made = await madeWorkspace(deps, held, progress);
-  await crossing(deps, "fork.files", () => putFiles(deps, made));
+  await crossing(deps, "fork.files", () => putFiles(deps, held, made));
   return made;
 }
 
@@ -77,7 +78,10 @@ async function madeWorkspace(
 ): Promise<WithWorkspace> {
   const { created, plan: left, ref } = progress;
   if (created !== null) return { ...progress, created };
-  if (left !== null) await crossing(deps, "fork.discard", () => deps.workspace.discard(ref, left));
+  if (left !== null) {
+    fenceOf(deps, held)();
+    await crossing(deps, "fork.discard", () => deps.workspace.discard(ref, left));
+  }
   await crossing(deps, "fork.checkpoint", () => pinCheckpoint(deps, progress));
   const ledger = operationLedger(deps);
   const { branch } = forkInput(held);
@@ -100,18 +104,24 @@ async function pinCheckpoint({ snapshots }: SessionDeps, { frozen, ref }: ForkPr
 }
 
 /** What the project's own steps put in the way is kept while it is written over, and no longer. */
-async function putFiles(deps: SessionDeps, { ref, created, frozen }: WithWorkspace): Promise<void> {
+async function putFiles(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  { ref, created, frozen }: WithWorkspace,
+): Promise<void> {
   const { snapshots } = deps;
+  const fence = fenceOf(deps, held);
   const workspace = { ...ref, path: created.path };
   const rewind = (salvageRef: string | null) =>
-    snapshots.rewind({ workspace, checkpointRef: frozen.checkpoint.ref, salvageRef });
+    snapshots.rewind({ workspace, checkpointRef: frozen.checkpoint.ref, salvageRef, fence });
   try {
     await rewind(null);
   } catch (error) {
     if (!isAoError(error, "salvage_conflict")) throw error;
-    const outcome = await snapshots.salvage({ workspace, reason: "rewind", atMs: deps.clock.nowMs() });
+    const outcome = await snapshots.salvage({ workspace, reason: "rewind", atMs: deps.clock.nowMs(), fence });
     await rewind(outcome.kind === "kept" ? outcome.ref : null);
   }
+  fence();
   await dropSalvages(deps, ref);
 }
 
