@@ -13,6 +13,11 @@ export type Typed = { readonly kind: "typed" } | { readonly kind: "unknown"; rea
 /** Types into an agent's terminal. Whether the agent took it up is for its own evidence to say. */
 export interface Messenger {
   /**
+   * Whether a person scrolls or chooses something in the agent's terminal now. Nothing is typed then. False when the
+   * agent is gone or the runtime does not answer: `send` says so.
+   */
+  isInUse(target: RuntimeTarget): Promise<boolean>;
+  /**
    * Types the text as one paste followed by a separate Enter. Any content up to 1 MB arrives byte for byte, or is
    * refused: a text is never changed, but for newlines at its end, which that Enter stands for. Sends to one agent
    * never interleave.
@@ -21,7 +26,7 @@ export interface Messenger {
    * @throws AoError message_unsafe when the text holds control characters and the agent does not take a paste as
    *   text; nothing was submitted.
    * @throws AoError delivery_failed when the terminal refuses input; nothing was submitted.
-   * @throws AoError runtime_unavailable when the runtime did not answer.
+   * @throws AoError runtime_unavailable when the runtime did not answer, or the terminal is in use; nothing was typed.
    */
   send(target: MessageTarget, text: string): Promise<Typed>;
   /**

@@ -6,9 +6,9 @@ import type { RuntimeTarget } from "../../ports/runtime.ts";
 
 /**
  * How an agent takes messages: `answers` hears them; `deaf` has them in its terminal and does nothing; `refuses`
- * takes no input; `gone` does not run.
+ * takes no input; `in_use` is looked through by a person; `gone` does not run.
  */
-export type MemoryListener = "answers" | "deaf" | "refuses" | "gone";
+export type MemoryListener = "answers" | "deaf" | "refuses" | "in_use" | "gone";
 
 /** The messenger port without a terminal, with the levers a test pulls. */
 export interface MemoryMessenger extends Messenger {
@@ -45,12 +45,14 @@ export function memoryMessenger(options: MemoryMessengerOptions = {}): MemoryMes
     pressed,
     setListener: (sessionId, listener) => void listeners.set(sessionId, listener),
     failNext: (error) => void failures.push(error),
+    isInUse: async ({ sessionId }) => listeners.get(sessionId) === "in_use",
     async send(target, text) {
       log.push(`messenger.send ${target.sessionId}`);
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
       const listener = listeners.get(target.sessionId) ?? "answers";
       refuse(target, listener);
+      if (listener === "in_use") throw new AoError("runtime_unavailable", "its terminal is in use");
       if (!target.bracketedPaste) refuseKeys(target.sessionId, text);
       sent.push({ target, text });
       if (listener === "answers") await options.onHeard?.(target, text);

@@ -132,15 +132,15 @@ export interface Pasting {
 
 /**
  * One command that, as one step for the server, looks whether the pane still is the one that was meant and
- * takes input, leaves copy mode, pastes the buffers in order and presses Enter. It prints `TYPED` then, and
- * types nothing else. The buffers are gone afterwards in both cases.
+ * takes input and is in no mode, as while a person scrolls, pastes the buffers in order and presses Enter. It prints
+ * `TYPED` then, and types nothing else. The buffers are gone afterwards in both cases.
  */
 export function typeCommand(pane: PaneRef, pasting: Pasting): string[] {
   const { buffers, flags, onlyBracketed, enterDelayMs = 0 } = pasting;
   const asPaste = onlyBracketed ? ["#{==:#{bracket_paste_flag},1}"] : [];
-  const takesInput = isStillIt(pane, "#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}", ...asPaste);
+  const isFree = ["#{==:#{pane_dead},0}", "#{==:#{pane_input_off},0}", "#{==:#{pane_in_mode},0}"];
+  const takesInput = isStillIt(pane, ...isFree, ...asPaste);
   const type = [
-    `copy-mode -q -t ${pane.paneId}`,
     ...buffers.map((buffer) => `paste-buffer ${flags} -b ${buffer} -t ${pane.paneId}`),
     ...(enterDelayMs > 0 ? [`run-shell -d ${enterDelayMs / 1000}`] : []),
     `send-keys -t ${pane.paneId} Enter`,
@@ -151,10 +151,15 @@ export function typeCommand(pane: PaneRef, pasting: Pasting): string[] {
   return ["if-shell", "-F", "-t", pane.paneId, takesInput, type.join(" ; "), ...otherwise];
 }
 
+/** Prints in how many modes a pane is: copy mode, a clock, a choice; `0` in none. */
+export function modeArgs(paneId: string): string[] {
+  return ["display-message", "-p", "-t", paneId, "#{pane_in_mode}"];
+}
+
 const KEY_NAME = /^[A-Za-z0-9-]+$/;
 
 /**
- * As `typeCommand`, but presses keys by their names.
+ * As `typeCommand`, but presses keys by their names, and leaves copy mode for that: who stops a turn means it now.
  *
  * @throws Error when a name is none.
  */

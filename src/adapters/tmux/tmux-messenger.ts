@@ -5,7 +5,7 @@ import { hasKeys, refuseKeys } from "../../domain/message-keys.ts";
 import type { MessageTarget, Messenger, Typed } from "../../ports/messenger.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
-import { pressCommand, TYPED } from "./args.ts";
+import { modeArgs, pressCommand, TYPED } from "./args.ts";
 import type { OwnedDeps } from "./foreign.ts";
 import { locate, locateReopened, type Sighting } from "./locate.ts";
 import { pasteFlags, splitAtPasteEnd, typingCall } from "./paste.ts";
@@ -30,9 +30,15 @@ export function tmuxMessenger(options: TmuxMessengerOptions): Messenger {
   const { processes, stateDir } = options;
   const deps: OwnedDeps = { run: tmuxRunner(options), processes, owner: ownerMark(stateDir), stateDir };
   return {
+    isInUse: (target) => isInUse(deps, target),
     send: (target, text) => type(deps, target, text.replace(/[\r\n]+$/, "")),
     press: (target, keys) => press(deps, target, keys),
   };
+}
+
+async function isInUse({ run }: OwnedDeps, { handle }: RuntimeTarget): Promise<boolean> {
+  const answer = await run(handle.socketPath, modeArgs(handle.paneId));
+  return answer.kind === "ok" && /^[1-9]/.test(answer.stdout);
 }
 
 async function press(deps: OwnedDeps, target: RuntimeTarget, keys: readonly string[]): Promise<Typed> {
@@ -69,6 +75,7 @@ async function typedBy(deps: OwnedDeps, target: RuntimeTarget, answer: TmuxAnswe
   if (answer.kind === "missing") throw unavailable(answer.cause);
   if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return { kind: "typed" };
   openPane(target.sessionId, await locate(deps, target));
+  if (await isInUse(deps, target)) throw unavailable("its terminal is in use");
   throw refused(
     target.sessionId,
     answer.kind === "refused" ? answer.message : "the terminal changed meanwhile",

@@ -28,6 +28,7 @@ export type NextDelivery =
   | { readonly kind: "none" };
 
 const HELD: NextDelivery = { kind: "held" };
+const IN_USE = "a person scrolls or chooses in its terminal (copy mode); it is typed once that is over";
 /** Between two looks for a receipt. */
 const POLL_MS = 50;
 
@@ -61,6 +62,7 @@ async function deliver(deps: SessionDeps, id: SessionId, receiptMs: number): Pro
   if (message === undefined) return { kind: "none" };
   const why = whyHeldUp(deps, id) ?? whyNotReady(live.record, live.capabilities, deps.messages.sent(id));
   if (why !== null) return { kind: "not_ready", why };
+  if (await deps.messenger.isInUse(live.target)) return { kind: "not_ready", why: IN_USE };
   const marked = await crossing(deps, "send.mark", () => markDelivery(deps, live, message.id));
   if (marked.kind === "not_ready") return marked;
   return { kind: "tried", message: await send(deps, live, { marked: marked.message, receiptMs }) };

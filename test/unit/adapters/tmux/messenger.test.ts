@@ -27,7 +27,7 @@ function open(program: TmuxProgram = {}) {
     return { ...spec, ...started, bracketedPaste: agent.bracketedPaste };
   };
   const send = (target: MessageTarget, text: string) => messenger.send(target, text);
-  return { server, runtime, start, send };
+  return { server, runtime, messenger, start, send };
 }
 
 function sha256(bytes: Buffer | string): string {
@@ -164,13 +164,18 @@ describe("a message arrives as it is and is submitted once", () => {
     ["while a person scrolls in it", ["copy-mode"]],
     ["while it shows a clock", ["clock-mode"]],
     ["while a person chooses a session in it", ["choose-tree"]],
-  ])("%s", async (_what, [command = "", ...args]) => {
-    const { server, start, send } = open();
+  ])("never %s, and once that is over", async (_what, [command = "", ...args]) => {
+    const { server, messenger, start, send } = open();
     const agent = rawAgent({ bracketed: true });
     const target = await start(agent);
     server.tmux(command, ...args, "-t", target.handle.paneId);
-    await send(target, "hi");
-    await heard(agent).toBe(`${START}hi${END}\r`);
+    expect(await messenger.isInUse(target)).toBe(true);
+    await expect(send(target, "hi")).rejects.toMatchObject({ code: "runtime_unavailable" });
+    expect(server.buffers()).toEqual([]);
+    server.tmux("copy-mode", "-q", "-t", target.handle.paneId);
+    expect(await messenger.isInUse(target)).toBe(false);
+    await send(target, "then");
+    await heard(agent).toBe(`${START}then${END}\r`);
   });
 });
 

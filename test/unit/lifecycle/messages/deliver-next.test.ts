@@ -229,6 +229,18 @@ describe("a process that died with a message on its way", () => {
 });
 
 describe("a terminal that cannot be typed to", () => {
+  test("while a person scrolls in it keeps the message queued, without a turn, and gets it then", async () => {
+    const world = await aRestingWorld();
+    const message = await queued(world);
+    world.messenger.setListener(ID, "in_use");
+    expect(await next(world)).toMatchObject({ kind: "not_ready", why: expect.stringContaining("copy mode") });
+    expect(stored(world, message).state.kind).toBe("queued");
+    expect(story(world)).toEqual([]);
+    world.messenger.setListener(ID, "answers");
+    expect(await next(world)).toMatchObject({ message: { state: { kind: "delivered" } } });
+    expect(typed(world)).toEqual(["hello"]);
+  });
+
   test("that refuses input fails the message and its turn", async () => {
     const world = await aRestingWorld();
     world.messenger.setListener(ID, "refuses");
