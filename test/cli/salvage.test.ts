@@ -62,6 +62,21 @@ function picture(worktree: string) {
 }
 
 describe("work in a worktree", () => {
+  test("comes back with restore though one of its names is no text, and reconcile finds nothing left", async () => {
+    const ao = aoSandbox();
+    const cwd = ao.repository();
+    const { id, worktree } = await atRest(ao, cwd);
+    const bad = Buffer.from(`${worktree}/bad\xff`, "latin1");
+    writeFileSync(join(worktree, "work.txt"), "precious\n");
+    writeFileSync(bad, "bytes\n");
+    const killed = await ao.json(killSchema, ["kill", id, "--salvage"]);
+    expect(killed).toMatchObject({ workspaceFreed: true, salvageRef: expect.any(String) });
+    expect((await ao.json(reconcileSchema, ["reconcile"])).errors).toEqual([]);
+    await ao.json(sessionSchema, ["restore", id]);
+    expect(readFileSync(join(worktree, "work.txt"), "utf8")).toBe("precious\n");
+    expect(readFileSync(bad, "utf8")).toBe("bytes\n");
+  });
+
   test("is kept by kill --salvage and comes back with restore, staged as staged", async () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
