@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "no
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Ao, aoSandbox } from "../support/ao.ts";
-import { killSchema } from "../support/json-schemas.ts";
+import { killSchema, sendSchema } from "../support/json-schemas.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
 const PATH = process.env["PATH"] ?? "";
@@ -44,6 +44,15 @@ case "$*" in *--version) echo "git version 2.20.1" ;; *) PATH='${PATH}' exec git
       message: "git 2.20.1 is older than 2.25",
     });
     expect(await ao.traces(cwd)).toEqual(before);
+  });
+
+  test("that hangs holds no message up: it is delivered, and its turn goes without a checkpoint", async () => {
+    const ao = aoSandbox();
+    const id = await ao.spawn(ao.repository(), ["--prompt", "hello"]);
+    await ao.until(id, "idle");
+    const env = { PATH: `${binWith(ao, "git", "#!/bin/sh\nexec sleep 300\n")}${delimiter}${PATH}` };
+    const sent = await ao.json(sendSchema, ["send", id, "hi", "--timeout", "2s"], { env });
+    expect(sent).toMatchObject({ state: "delivered" });
   });
 
   test("that is missing is exit 5 for a kill, and the session lives on", async () => {
