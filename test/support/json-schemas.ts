@@ -203,9 +203,7 @@ export const showSchema = sessionSchema.extend({
       digest: z.nullable(z.string()),
       savedAt: z.nullable(z.iso.datetime({ precision: 3 })),
       health: z.string(),
-      turnInFlight: z.nullable(
-        z.strictObject({ turnId: maybe, since: z.iso.datetime({ precision: 3 }) }),
-      ),
+      turnInFlight: z.nullable(z.strictObject({ turnId: maybe, since: z.iso.datetime({ precision: 3 }) })),
       unsaved: maybe,
     }),
   ),

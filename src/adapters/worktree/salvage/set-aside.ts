@@ -223,7 +223,7 @@ export async function removeEmptyParents(root: string, path: BytePath): Promise<
 }
 
 /** For a promise: these codes are no failure. */
-export function passOver(...codes: readonly string[]): (error: unknown) => void {
+function passOver(...codes: readonly string[]): (error: unknown) => void {
   return (error) => {
     if (!codes.some((code) => hasCode(error, code))) throw error;
   };
