@@ -443,6 +443,19 @@ describe("an agent that is stopped by keys", () => {
     await world.hear(ID, "interrupt");
   };
 
+  test("is waited for by the clock, however long each look takes", async () => {
+    const { world } = await pressing(async () => undefined);
+    const { inbox } = world.deps;
+    const pending = () => {
+      world.clock.advance(1_000);
+      return inbox.pending();
+    };
+    const startedAtMs = world.clock.nowMs();
+    const deps = { ...world.deps, inbox: { ...inbox, pending } };
+    await cancelTurn(deps, ID, { turnId: turnId(), reason: "x" });
+    expect(world.clock.nowMs() - startedAtMs).toBeLessThan(15_000);
+  });
+
   test("is confirmed by its own word", async () => {
     const { world, keys } = await pressing(interrupts);
     expect(await cancel(world)).toMatchObject({
