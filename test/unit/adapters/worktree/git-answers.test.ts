@@ -38,7 +38,7 @@ describe("the default branch", () => {
     const { gitPath, spoil } = spoilt(command, instead);
     const git = gitRunner({ env: GIT_ENV, gitPath });
     const repository = await openRepository(git, source.path);
-    expect(await findDefaultBranch(git, repository)).toBe("trunk");
+    expect(await findDefaultBranch(git, repository)).toEqual({ name: "trunk" });
     spoil();
     await failure(findDefaultBranch(git, repository), code);
   });
