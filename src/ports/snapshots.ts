@@ -122,7 +122,7 @@ export interface Snapshots extends Checkpoints {
   drop(repositoryPath: string, ref: string): Promise<void>;
 
   /**
-   * Takes a checkpoint. The first one of an end of a turn stands: another try returns it.
+   * Takes a checkpoint. The first one of an end of a turn stands, unless it is taken anew: another try returns it.
    *
    * @throws AoError workspace_dirty when a file cannot be read, busy when the files keep changing.
    * @throws AoError workspace_unsafe_path, git_failed, git_unavailable.

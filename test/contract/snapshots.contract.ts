@@ -319,6 +319,33 @@ function checkpointContract(open: Open): void {
       expect(await snapshots.take(workspace, TURN, "end")).toBeNull();
     });
 
+    test("taken anew keeps the files of now, over those of an earlier one", async () => {
+      const { snapshots, workspace, write } = await open();
+      const { repositoryPath, sessionId } = workspace;
+      write("notes.txt", "one\n");
+      const older = await snapshots.take(workspace, TURN, "start", { isAnew: true });
+      expect(await snapshots.take(workspace, TURN, "start", { isAnew: true })).toEqual(older);
+      write("notes.txt", "two\n");
+      const newer = await snapshots.take(workspace, TURN, "start", { isAnew: true });
+      expect(newer).toMatchObject({ ref: older?.ref });
+      const changed = { since: newer?.commit ?? "", now: { workspace } };
+      expect(await snapshots.changes(repositoryPath, changed)).toEqual([]);
+      expect(await snapshots.checkpoints(repositoryPath, sessionId)).toMatchObject([
+        { ref: newer?.ref, commit: newer?.commit },
+      ]);
+    });
+
+    test("is forgotten alone, once as well as twice, also where no workspace is any more", async () => {
+      const { snapshots, workspace, remove } = await open();
+      await snapshots.take(workspace, TURN, "start");
+      await snapshots.take(workspace, TURN, "end");
+      remove();
+      await snapshots.forget(workspace, TURN, "start");
+      await snapshots.forget(workspace, TURN, "start");
+      const left = await snapshots.checkpoints(workspace.repositoryPath, workspace.sessionId);
+      expect(left.map(({ edge }) => edge)).toEqual(["end"]);
+    });
+
     test("is given up for the whole session", async () => {
       const { snapshots, workspace } = await open();
       const { repositoryPath, sessionId } = workspace;

@@ -175,23 +175,27 @@ function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
 
 function checkpoints(
   world: World,
-): Pick<Snapshots, "take" | "checkpoints" | "dropCheckpoints" | "adopt" | "changes"> {
+): Pick<Snapshots, "take" | "forget" | "checkpoints" | "dropCheckpoints" | "adopt" | "changes"> {
   const { taken, work } = world;
   const ofSession = (sessionId: SessionId) =>
     [...taken.values()].filter(({ checkpoint }) => checkpoint.sessionId === sessionId);
   return {
-    async take({ path, sessionId }, turnId, edge) {
+    async take({ path, sessionId }, turnId, edge, { isAnew = false } = {}) {
       failAt(world, "take");
       if (!world.workspace.exists(path)) return null;
       const ref = checkpointRef(sessionId, turnId, edge);
       const first = taken.get(ref);
-      if (first !== undefined) return { ref, commit: first.checkpoint.commit };
+      if (first !== undefined && !isAnew) return { ref, commit: first.checkpoint.commit };
       const [, files] = parted(work.state(path).files);
       const before = ofSession(sessionId).at(-1);
       const isSame = before !== undefined && isSameFiles(before.files, files);
       const commit = isSame ? before.checkpoint.commit : newCommit(world);
       taken.set(ref, { files, checkpoint: { ref, sessionId, turnId, edge, commit, head: null } });
       return { ref, commit };
+    },
+    async forget({ sessionId }, turnId, edge) {
+      failAt(world, "forget");
+      taken.delete(checkpointRef(sessionId, turnId, edge));
     },
     checkpoints: async (_repositoryPath, sessionId) =>
       ofSession(sessionId).map(({ checkpoint }) => checkpoint),

@@ -25,19 +25,35 @@ const MOVED: Marked = { kind: "not_ready", why: "the session changed meanwhile" 
 
 /**
  * Puts on record that the keys of a queued message are sent next, together with the turn that they begin. The
- * files at its start are kept before that, and the agent looked at once more where that took time.
+ * files at its start are kept before that, and the agent looked at once more where that took time. They are kept
+ * no longer when the turn does not begin.
  *
  * @throws AoError as `observeLive`; nothing is on record then.
  */
 export async function markDelivery(deps: SessionDeps, live: LiveSession, id: MessageId): Promise<Marked> {
   const turnId = plannedTurn(deps, live, requireMessage(deps, id));
-  const start = turnId === null ? null : await startOf(deps, live.record, turnId);
-  const seen = start === null ? live : await observeLive(deps, live.record.id);
-  const marked = deps.store.transaction(() => mark(deps, seen, { id, turnId }));
-  if (marked.kind === "marked" && turnId !== null && start !== null) {
-    deps.turns.keepCheckpoint({ ...marked.message, turnId }, "start", start);
+  if (turnId === null) return deps.store.transaction(() => mark(deps, live, { id, turnId }));
+  const { record } = live;
+  const start = await startOf(deps, record, turnId);
+  try {
+    const seen = start === null ? live : await observeLive(deps, record.id);
+    const marked = deps.store.transaction(() => mark(deps, seen, { id, turnId }));
+    if (start !== null)
+      deps.turns.keepCheckpoint({ ...record, sessionId: record.id, turnId }, "start", start);
+    return marked;
+  } finally {
+    await forgetUnbegun(deps, record, turnId);
   }
-  return marked;
+}
+
+/** Another try has the same turn, and files that may be others by then. */
+async function forgetUnbegun(
+  { turns, checkpoints }: Pick<SessionDeps, "turns" | "checkpoints">,
+  record: SessionRecord,
+  turnId: TurnId,
+): Promise<void> {
+  if (turns.get({ ...record, sessionId: record.id, turnId }) !== undefined) return;
+  await checkpoints.forget(workspaceRef(record), turnId, "start").catch(() => undefined);
 }
 
 /** The turn that a message begins; `null` for an answer, and with an agent whose turns nobody hears of. */
@@ -56,7 +72,7 @@ async function startOf(
   record: SessionRecord,
   turnId: TurnId,
 ): Promise<TurnCheckpoint | null> {
-  return checkpoints.take(workspaceRef(record), turnId, "start").catch(() => null);
+  return checkpoints.take(workspaceRef(record), turnId, "start", { isAnew: true }).catch(() => null);
 }
 
 function mark(

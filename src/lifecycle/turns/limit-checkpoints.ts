@@ -17,13 +17,12 @@ export function limitCheckpoints<Deps extends Pick<SessionDeps, "checkpoints">>(
   return {
     ...deps,
     checkpoints: {
-      take: (workspace, turnId, edge, withinMs = LONGEST_MS) =>
-        checkpoints.take(
-          workspace,
-          turnId,
-          edge,
-          Math.min(withinMs, LONGEST_MS, Math.max(SHORTEST_MS, leftMs())),
-        ),
+      ...checkpoints,
+      take: (workspace, turnId, edge, options = {}) => {
+        const { withinMs = LONGEST_MS } = options;
+        const limitMs = Math.min(withinMs, LONGEST_MS, Math.max(SHORTEST_MS, leftMs()));
+        return checkpoints.take(workspace, turnId, edge, { ...options, withinMs: limitMs });
+      },
     },
   };
 }

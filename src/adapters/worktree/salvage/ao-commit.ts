@@ -25,12 +25,18 @@ export async function makeCommit(
 }
 
 /**
- * Makes a ref that is not there yet and puts it on the disk. False when another was first.
+ * Makes a ref that is not there yet, or moves one from the commit `old`, and puts it on the disk. False when
+ * another was first.
  *
  * @throws AoError git_failed
  */
-export async function makeRef(plumbing: Plumbing, ref: string, commit: string): Promise<boolean> {
-  const result = await plumbing.ask(["update-ref", "--no-deref", ref, commit, "0".repeat(commit.length)]);
+export async function makeRef(
+  plumbing: Plumbing,
+  ref: string,
+  commit: string,
+  old = "0".repeat(commit.length),
+): Promise<boolean> {
+  const result = await plumbing.ask(["update-ref", "--no-deref", ref, commit, old]);
   if (result.exitCode === 0) {
     await hardenRef(plumbing, ref);
     return true;

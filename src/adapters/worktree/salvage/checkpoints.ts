@@ -22,6 +22,7 @@ import { writeBlobs } from "./write-objects.ts";
 
 export interface TakeRequest extends Pick<Checkpoint, "sessionId" | "turnId" | "edge"> {
   readonly atMs: number;
+  readonly isAnew?: boolean;
 }
 
 interface Files {
@@ -38,12 +39,12 @@ export async function takeCheckpoint(keeping: Keeping, request: TakeRequest): Pr
   const ref = checkpointRef(sessionId, turnId, edge);
   const known = await findCheckpoints(plumbing, checkpointsOf(sessionId));
   const first = known.find((found) => found.ref === ref);
-  if (first !== undefined) return plainCheckpoint(first);
+  if (first !== undefined && !request.isAnew) return plainCheckpoint(first);
   const { tree, head } = await storeFiles(keeping);
   const same = known.find((found) => found.tree === tree && found.head === head);
   const commit = same?.commit ?? (await commitOf(plumbing, request, { tree, head }));
   await boundary("checkpoint.ref:before");
-  const isMade = await makeRef(plumbing, ref, commit);
+  const isMade = first?.commit === commit || (await makeRef(plumbing, ref, commit, first?.commit));
   await boundary("checkpoint.ref:after");
   const other = isMade ? undefined : await findCheckpoint(plumbing, ref);
   return other ?? { ref, sessionId, turnId, edge, commit, head };
@@ -129,6 +130,12 @@ export async function findCheckpoints(
     const named = parseCheckpointRef(ref);
     return named === undefined ? [] : [{ ...named, ref, commit, tree, head: head === "" ? null : head }];
   });
+}
+
+/** Removes the ref of a checkpoint, wherever it points. @throws AoError git_failed */
+export async function forgetCheckpoint(plumbing: Plumbing, ref: string): Promise<void> {
+  const result = await plumbing.ask(["update-ref", "--no-deref", "-d", ref]);
+  if (result.exitCode !== 0) throw gitFailed(`give ${ref} up`, result.stderr);
 }
 
 /** The checkpoint without the tree of its files. */

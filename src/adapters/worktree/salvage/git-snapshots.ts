@@ -11,6 +11,7 @@ import {
   dropCheckpoints,
   findCheckpoint,
   findCheckpoints,
+  forgetCheckpoint,
   plainCheckpoint,
   storeFiles,
   takeCheckpoint,
@@ -36,7 +37,7 @@ export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
   return { ...salvages(context), ...checkpoints(context), ...comparing(context) };
 }
 
-type Checkpointing = "take" | "checkpoints" | "rewind" | "dropCheckpoints";
+type Checkpointing = "take" | "forget" | "checkpoints" | "rewind" | "dropCheckpoints";
 
 function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "adopt" | "changes"> {
   return {
@@ -82,13 +83,18 @@ function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "ad
 
 function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
   return {
-    async take(workspace, turnId, edge, withinMs) {
+    async take(workspace, turnId, edge, { withinMs, isAnew = false } = {}) {
       const git = withinMs === undefined ? context.git : context.git.within(withinMs);
       const keeping = await findStanding({ ...context, git }, workspace);
       if (keeping === undefined) return null;
-      const request = { sessionId: workspace.sessionId, turnId, edge, atMs: Date.now() };
+      const request = { sessionId: workspace.sessionId, turnId, edge, isAnew, atMs: Date.now() };
       const { ref, commit } = await takeCheckpoint(keeping, request);
       return { ref, commit };
+    },
+
+    async forget({ repositoryPath, sessionId }, turnId, edge) {
+      const plumbing = await repositoryAt(context, repositoryPath);
+      await forgetCheckpoint(plumbing, checkpointRef(sessionId, turnId, edge));
     },
 
     async checkpoints(repositoryPath, sessionId) {

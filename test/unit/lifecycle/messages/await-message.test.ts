@@ -54,11 +54,11 @@ describe("a sender", () => {
   test("gives a checkpoint no longer than it waits itself, and delivers without one", async () => {
     const world = await aRestingWorld();
     const limits: (number | undefined)[] = [];
-    const take: Checkpoints["take"] = async (_workspace, _turnId, _edge, withinMs) => {
-      limits.push(withinMs);
+    const take: Checkpoints["take"] = async (_workspace, _turnId, _edge, options) => {
+      limits.push(options?.withinMs);
       throw new AoError("git_unavailable", "git did not answer");
     };
-    const deps = { ...world.deps, checkpoints: { take } };
+    const deps = { ...world.deps, checkpoints: { ...world.deps.checkpoints, take } };
     for (const [timeoutMs, limitMs] of [
       [2_000, 2_000],
       [60_000, 5_000],

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { noCheckpoints } from "../../../../src/adapters/memory/checkpoints.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import type { HookEvent } from "../../../../src/domain/facts.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { deliverNext } from "../../../../src/lifecycle/messages/deliver-next.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { workspaceRef } from "../../../../src/lifecycle/session-refs.ts";
 import type { Checkpoints } from "../../../../src/ports/checkpoints.ts";
 import { launchId } from "../../../support/builders.ts";
 import { aDelivery, aMessageIn } from "../../../support/messages.ts";
@@ -308,6 +310,7 @@ describe("one process at a time", () => {
     const message = await queued(world);
     await observeSessions(world.deps);
     const checkpoints: Checkpoints = {
+      ...noCheckpoints(),
       async take() {
         const row = world.row(ID);
         const metadata = { ...row.metadata, launchId: launchId("launch-2") };
@@ -328,6 +331,7 @@ test("the files are kept as they were before the first key", async () => {
   await queued(world);
   const taken: string[] = [];
   const checkpoints: Checkpoints = {
+    ...noCheckpoints(),
     async take(_workspace, turn, edge) {
       taken.push(`${edge} after ${typed(world).length} messages`);
       return { ref: `refs/${turn}/${edge}`, commit: "c".repeat(40) };
@@ -336,4 +340,78 @@ test("the files are kept as they were before the first key", async () => {
   await deliverNext({ ...world.deps, checkpoints }, ID);
   expect(taken).toEqual(["start after 0 messages"]);
   expect(turnsOf(world)[0]?.checkpoints.start?.commit).toBe("c".repeat(40));
+});
+
+describe("the files at the start of a turn", () => {
+  const aWorldOfFiles = async () => {
+    const world = await aRestingWorld();
+    const { snapshots } = world.deps;
+    const { workspacePath: path } = world.row(ID).metadata;
+    const deps = { ...world.deps, checkpoints: snapshots };
+    const refs = async () => (await snapshots.checkpoints("/repo/app", ID)).map(({ ref }) => ref);
+    const isNow = async () => {
+      const commit = turnsOf(world).at(-1)?.checkpoints.start?.commit ?? "";
+      const now = { workspace: workspaceRef(world.row(ID)) };
+      return (await snapshots.changes("/repo/app", { since: commit, now }))?.length === 0;
+    };
+    return {
+      world,
+      deps,
+      refs,
+      isNow,
+      write: (text: string) => world.snapshots.work.write(path, "a.txt", text),
+    };
+  };
+
+  test("are those of the try that began it, and nothing is kept of one that did not", async () => {
+    const { world, deps, refs, isNow, write } = await aWorldOfFiles();
+    await queued(world);
+    write("older");
+    let taken = 0;
+    const checkpoints: Checkpoints = {
+      ...deps.checkpoints,
+      async take(...asked) {
+        taken += 1;
+        const start = await deps.checkpoints.take(...asked);
+        world.clock.advance(1_000);
+        await world.hear(ID, "active");
+        return start;
+      },
+    };
+    expect(await deliverNext({ ...deps, checkpoints }, ID)).toMatchObject({ kind: "not_ready" });
+    expect(taken).toBe(1);
+    expect(await refs()).toEqual([]);
+    write("newer");
+    world.clock.advance(1_000);
+    await world.hear(ID, "stop");
+    expect(await deliverNext(deps, ID)).toMatchObject({ kind: "tried" });
+    expect(await refs()).toHaveLength(1);
+    expect(await isNow()).toBe(true);
+  });
+
+  test("are those of now also after a try whose process died", async () => {
+    const { world, deps, refs, isNow, write } = await aWorldOfFiles();
+    await queued(world);
+    write("older");
+    let isDead = false;
+    const dying: Checkpoints = {
+      forget: () => Promise.reject(new Error("dead")),
+      async take(...asked) {
+        const start = await deps.checkpoints.take(...asked);
+        isDead = true;
+        return start;
+      },
+    };
+    const transaction: SessionDeps["store"]["transaction"] = (work) => {
+      if (isDead) throw new Error("dead");
+      return deps.store.transaction(work);
+    };
+    const store = { ...deps.store, transaction };
+    await expect(deliverNext({ ...deps, store, checkpoints: dying }, ID)).rejects.toThrow("dead");
+    expect(await refs()).toHaveLength(1);
+    write("newer");
+    expect(await deliverNext(deps, ID)).toMatchObject({ kind: "tried" });
+    expect(await refs()).toHaveLength(1);
+    expect(await isNow()).toBe(true);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noCheckpoints } from "../../../../src/adapters/memory/checkpoints.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { killSession } from "../../../../src/lifecycle/kill-session.ts";
@@ -227,6 +228,7 @@ describe("the end of an agent", () => {
 
 describe("the files at the ends of a turn", () => {
   const keeper = (log: string[]): Checkpoints => ({
+    ...noCheckpoints(),
     async take(workspace, turn, edge) {
       log.push(`${edge} ${workspace.sessionId}`);
       return { ref: `refs/${turn}/${edge}`, commit: "c".repeat(40) };
@@ -252,7 +254,7 @@ describe("the files at the ends of a turn", () => {
 
   test("that cannot be kept cost nothing else", async () => {
     const world = await aRestingWorld();
-    const checkpoints: Checkpoints = { take: () => Promise.reject(new Error("no git")) };
+    const checkpoints: Checkpoints = { ...noCheckpoints(), take: () => Promise.reject(new Error("no git")) };
     await world.hear(ID, "submit", { body: "one" });
     await observeSessions({ ...world.deps, checkpoints });
     expect(turnsOf(world)).toMatchObject([{ checkpoints: { start: null, end: null } }]);

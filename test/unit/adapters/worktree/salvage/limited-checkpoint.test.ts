@@ -25,9 +25,11 @@ test.each([
     const parts = { processes, locks: memoryLocks() };
     const snapshots = gitSnapshots({ ...{ managedRoot, trashDir, gitPath, env: GIT_ENV }, ...parts });
     writeFileSync(hangs, "");
-    await failure(snapshots.take(spec(), TURN, "start", 1_500), "git_unavailable");
+    await failure(snapshots.take(spec(), TURN, "start", { withinMs: 1_500 }), "git_unavailable");
     rmSync(hangs);
-    expect(await snapshots.take(spec(), TURN, "start", 60_000)).toMatchObject({ ref: expect.any(String) });
+    expect(await snapshots.take(spec(), TURN, "start", { withinMs: 60_000 })).toMatchObject({
+      ref: expect.any(String),
+    });
   },
   20_000,
 );
