@@ -8,6 +8,7 @@ const TESTS = join(import.meta.dirname, "..");
 const ALLOWED: Readonly<Record<string, string>> = {
   "agents/agent-world.ts": "polls",
   "agents/model/model-server.ts": "a model that speaks word by word",
+  "bench/row-process.ts": "the end of a row that takes too long",
   "conformance/goals/stack-host.ts": "polls",
   "contract/locks.contract.ts": "lets others in between, if the lock does",
   "crash/many-processes.crash.ts": "looks over and over",

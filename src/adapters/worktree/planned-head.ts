@@ -27,8 +27,8 @@ export async function ledAway({ git, gitDir, branch }: PlannedHead): Promise<str
   const answer = await git.read(where, ["symbolic-ref", "--quiet", "HEAD"]);
   const ref = lineOrNone(answer, "tell the branch that is checked out");
   if (ref === wanted) return undefined;
-  const from = branch === null ? "" : `${ref === undefined ? "off" : "from"} branch ${branch}, `;
-  return `${from}to ${ref === undefined ? "no branch" : shortName(ref)}`;
+  if (branch !== null && ref === undefined) return `off branch ${branch}, to no branch`;
+  return `from ${branch === null ? "no branch" : `branch ${branch}`} to ${shortName(ref ?? "no branch")}`;
 }
 
 const shortName = (ref: string): string => (ref.startsWith(LOCAL) ? ref.slice(LOCAL.length) : ref);

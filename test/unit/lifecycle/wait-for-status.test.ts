@@ -29,12 +29,12 @@ async function waiting({ statuses, steps = [], lookMs = 0, isAborted = false }: 
       if (ms === 200 && signal?.aborted !== true) await left.shift()?.(world);
     },
   };
-  const look: typeof world.deps.runtime.look = async (targets) => {
+  const survey: typeof world.deps.runtime.survey = async (targets) => {
     if (lookMs > 0) await passing.sleep(lookMs);
-    return world.deps.runtime.look(targets);
+    return world.deps.runtime.survey(targets);
   };
   if (isAborted) controller.abort();
-  const deps = { ...world.deps, clock, runtime: { ...world.deps.runtime, look } };
+  const deps = { ...world.deps, clock, runtime: { ...world.deps.runtime, survey } };
   const result = waitForStatus(deps, ID, { statuses, timeoutMs: 1_050, signal: controller.signal });
   return { world, result, passedMs: () => passing.nowMs() };
 }
