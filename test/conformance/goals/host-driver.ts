@@ -1,3 +1,4 @@
+import type { RuntimeObservation } from "../../../src/domain/facts.ts";
 import { isSameGeneration } from "../../../src/domain/goal.ts";
 import type { SessionId } from "../../../src/domain/ids.ts";
 import { type Operation, parseOperationId } from "../../../src/domain/operation.ts";
@@ -10,7 +11,14 @@ import { reconcile } from "../../../src/lifecycle/recovery/reconcile.ts";
 import { recoverOperations } from "../../../src/lifecycle/recovery/recover-operations.ts";
 import type { Agent } from "../../../src/ports/agent.ts";
 import type { GoalAnswer, GoalOrder, GoalRuntime } from "../../../src/ports/goal-runtime.ts";
+import type { RuntimeTarget } from "../../../src/ports/runtime.ts";
 import type { GoalDriver, Metrics } from "./driver.ts";
+
+/** What a look tells while nobody can look. */
+function failedLook(targets: readonly RuntimeTarget[]): ReadonlyMap<SessionId, RuntimeObservation> {
+  const failed = { kind: "probe_failed", cause: "no connection" } as const;
+  return new Map(targets.map(({ sessionId }) => [sessionId, { runtime: failed, process: failed }]));
+}
 
 /** A host with one session, whose agent rests. */
 export interface Host {
@@ -123,9 +131,10 @@ export function hostDriver(host: Host): GoalDriver {
     runtime: {
       ...host.deps.runtime,
       async look(targets) {
-        if (!isBlind) return host.deps.runtime.look(targets);
-        const failed = { kind: "probe_failed", cause: "no connection" } as const;
-        return new Map(targets.map(({ sessionId }) => [sessionId, { runtime: failed, process: failed }]));
+        return isBlind ? failedLook(targets) : host.deps.runtime.look(targets);
+      },
+      async survey(targets) {
+        return isBlind ? { seen: failedLook(targets), marks: null } : host.deps.runtime.survey(targets);
       },
       async create(spec) {
         resumes.push(preloaded);
