@@ -2,7 +2,7 @@ import { delimiter, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import { type Ao, aoSandbox } from "../support/ao.ts";
-import { reconcileSchema, sendSchema, showSchema } from "../support/json-schemas.ts";
+import { cancelSchema, reconcileSchema, sendSchema, showSchema } from "../support/json-schemas.ts";
 import { fakeTmux, isRunning } from "../support/tmux-server.ts";
 
 const PROCESSES = systemProcessTable();
@@ -77,6 +77,16 @@ describe("after three ticks nobody holds for alive", () => {
   });
 });
 
+test("an agent that was killed while tmux hangs is not called dead until tmux answers, nor alive after that", async () => {
+  const { ao, id } = await aRestingSession();
+  await kill9(pidOf(ao, "pane_pid"));
+  const hangsOnce = `mkdir '${join(ao.root, "hung")}' 2>/dev/null && exec sleep 600\nexit 1`;
+  const [unseen] = await ticks(ao, id, 1, withTmux(ao, hangsOnce));
+  expect(unseen).toBe("detecting");
+  expect(LIVE).not.toContain((await ticks(ao, id, 3)).at(-1));
+  expect(LIVE).not.toContain(await shown(ao, id));
+}, 60_000);
+
 describe("an agent that lives is never called dead", () => {
   test("though its tmux server was killed by kill -9", async () => {
     const ao = aoSandbox();
@@ -98,6 +108,18 @@ describe("an agent that lives is never called dead", () => {
     expect(await ticks(ao, id, 3)).toEqual(["idle", "idle", "idle"]);
     process.kill(agent, "SIGCONT");
     expect(await ao.json(sendSchema, ["send", id, "say on"])).toMatchObject({ state: "delivered" });
+  });
+
+  test("while it is stopped at its work, and its turn goes on with it", async () => {
+    const { ao, id } = await aRestingSession();
+    await ao.json(sendSchema, ["send", id, "wait 60"]);
+    const agent = pidOf(ao, "pane_pid");
+    process.kill(agent, "SIGSTOP");
+    expect(await ticks(ao, id, 3)).toEqual(["working", "working", "working"]);
+    process.kill(agent, "SIGCONT");
+    expect(await ao.json(cancelSchema, ["cancel", id])).toMatchObject({
+      ...{ state: "settled", outcome: "canceled", providerConfirmed: true },
+    });
   });
 
   test("while tmux fails one call in three, and all is known again when it does not", async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { stoppedAt } from "../crash/stopped-run.ts";
 import { type Ao, aoSandbox, FAULTY_AO } from "../support/ao.ts";
 import { cancelSchema, sendSchema, showSchema, turnsSchema } from "../support/json-schemas.ts";
 
@@ -143,6 +144,35 @@ describe("a turn", () => {
     expect(await cancel(ao, id, "--turn", data[0]?.id ?? "")).toMatchObject({
       ...{ state: "already_settled", outcome: "completed", operationId: null },
     });
+  });
+
+  test("that ends while it is canceled keeps its outcome, and the key meets no other turn", async () => {
+    const { ao, id } = await aRestingSession(FAULTY_AO);
+    const asked = await send(ao, id, "ask which colour?");
+    await ao.until(id, "needs_input");
+    const argv = ["cancel", id, "--json"];
+    const boundary = "cancel.tell:before";
+    const stopped = await stoppedAt({ ao, repository: ao.root }, argv, { boundary });
+    const pane = ao.tmux("list-panes", "-a", "-F", "#{pane_id}");
+    const type = (text: string) => ao.tmux("send-keys", "-t", pane, text, "Enter");
+    type("blue");
+    await ao.until(id, "idle");
+    type("ask and now?");
+    await ao.until(id, "needs_input");
+    const { exitCode, stdout } = await stopped.wake();
+    expect({ exitCode, ...cancelSchema.parse(JSON.parse(stdout)) }).toMatchObject({
+      ...{
+        exitCode: 0,
+        turnId: asked.turnId,
+        state: "settled",
+        outcome: "completed",
+        providerConfirmed: false,
+      },
+    });
+    expect(await story(ao, id)).toEqual(["completed", "completed", "waiting"]);
+    type("green");
+    await ao.until(id, "idle");
+    expect(await story(ao, id)).toEqual(["completed", "completed", "completed"]);
   });
 
   test("whose agent was killed ends as unknown when it is canceled", async () => {

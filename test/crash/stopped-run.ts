@@ -12,7 +12,7 @@ export interface StoppedRun {
 
 /** Runs a command until it stops at the boundary of that name. Its clock is `aheadMs` ahead. */
 export async function stoppedAt(
-  { ao, repository }: Place,
+  { ao, repository }: Pick<Place, "ao" | "repository">,
   argv: readonly string[],
   { boundary, aheadMs = 0 }: { readonly boundary: string; readonly aheadMs?: number },
 ): Promise<StoppedRun> {
