@@ -1,5 +1,5 @@
 import type { HookEvent, RuntimeObservation } from "../domain/facts.ts";
-import type { SessionId } from "../domain/ids.ts";
+import type { LaunchId, SessionId } from "../domain/ids.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { LoggedActivity } from "../ports/agent.ts";
 import type { RuntimeSurvey } from "../ports/runtime.ts";
@@ -39,6 +39,8 @@ export interface Scope {
   readonly load: () => SessionRows | readonly SessionRecord[];
   /** Which of them to look at; those without a runtime are left out anyway. */
   readonly lookAt: (record: SessionRecord) => boolean;
+  /** Only what this launch told is read. */
+  readonly launchId?: LaunchId;
 }
 
 /**
@@ -49,9 +51,9 @@ export interface Scope {
  *
  * @throws AoError data_dir_unusable when the inbox cannot be read.
  */
-export async function gatherFacts(deps: ObserveDeps, { load, lookAt }: Scope): Promise<Facts> {
+export async function gatherFacts(deps: ObserveDeps, { load, lookAt, launchId }: Scope): Promise<Facts> {
   // Events first: a row that is read after an event is at least as new as the launch that sent it.
-  const pending = bySession(await deps.inbox.pending());
+  const pending = bySession(await deps.inbox.pending(launchId));
   const { sessions: records, unreadable } = rowsOf(load());
   const events = await withOwnEvents(deps, pending, records);
   const targets = records.filter(lookAt).flatMap((record) => runtimeTarget(record) ?? []);

@@ -1,14 +1,15 @@
 import type { HookEvent } from "../domain/facts.ts";
+import type { LaunchId } from "../domain/ids.ts";
 
 /** Hook events that wait to be read, one file each. */
 export interface Inbox {
   /**
-   * All waiting events, oldest first, those of one time in the order they were put. Malformed ones are left
-   * out. A pure read.
+   * All waiting events, or those of one launch, oldest first, those of one time in the order they were put.
+   * Malformed ones are left out. A pure read.
    *
    * @throws AoError data_dir_unusable when the inbox is there and cannot be read.
    */
-  pending(): Promise<readonly HookEvent[]>;
+  pending(launchId?: LaunchId): Promise<readonly HookEvent[]>;
   /**
    * Takes events away after they were applied. Idempotent; unknown ids are no error.
    *

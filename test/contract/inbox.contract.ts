@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { HookEvent } from "../../src/domain/facts.ts";
+import type { LaunchId } from "../../src/domain/ids.ts";
 import type { Inbox } from "../../src/ports/inbox.ts";
 
 const T0 = 1_700_000_000_000;
@@ -72,6 +73,18 @@ export function inboxContract(name: string, open: () => Inbox): void {
       const bodies = Array.from({ length: 50 }, (_, index) => String(index));
       for (const body of bodies) await inbox.put(anEvent({ body }));
       expect(bodiesOf(await inbox.pending())).toEqual(bodies);
+    });
+
+    test("of one launch only its own events wait, oldest first", async () => {
+      const inbox = open();
+      const [own, other] = ["app-1", "app-1-2"] as [LaunchId, LaunchId];
+      await inbox.put(anEvent({ launchId: own, atMs: T0 + 5, body: "late" }));
+      await inbox.put(anEvent({ launchId: other, body: "of another" }));
+      await inbox.put(anEvent({ launchId: own, body: "early" }));
+      expect(bodiesOf(await inbox.pending(own))).toEqual(["early", "late"]);
+      expect(bodiesOf(await inbox.pending(other))).toEqual(["of another"]);
+      expect(await inbox.pending("app" as LaunchId)).toEqual([]);
+      expect(await inbox.pending()).toHaveLength(3);
     });
 
     test("the same event put twice is two events", async () => {

@@ -1,14 +1,15 @@
-import { randomBytes } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasErrorCode } from "../../domain/error-code.ts";
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { formatHookEvent } from "../../domain/hook-event.ts";
+import type { LaunchId } from "../../domain/ids.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { parseEventFile } from "./event-file.ts";
 import { makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
-import { readInbox } from "./read-events.ts";
+import { readInbox, readLaunch } from "./read-events.ts";
 
 export interface FileInboxOptions {
   /** The folder that holds `tmp` and `new`; it need not be there. */
@@ -27,14 +28,15 @@ function unusable(dir: string, doing: string, error: unknown): AoError {
   });
 }
 
-/** Names sort by the time of writing, and by the order of writing within one process. */
-function eventNames(): () => string {
+/** Names of one launch sort by the time of writing, and by the order of writing within one process. */
+function eventNames(): (launchId: string) => string {
   let count = 0;
-  return () => {
+  return (launchId) => {
     count += 1;
     const time = String(Date.now()).padStart(15, "0");
     const order = String(count).padStart(9, "0");
-    return `${time}-${process.pid}-${order}${randomBytes(4).toString("hex")}`;
+    const chance = String(randomInt(1e9)).padStart(9, "0");
+    return `${launchId}-${time}-${process.pid}-${order}${chance}`;
   };
 }
 
@@ -46,9 +48,10 @@ function reading<Result>(dir: string, work: () => Result): Result {
   }
 }
 
-function pending(dir: string): readonly HookEvent[] {
+function pending(dir: string, launchId: LaunchId | undefined): readonly HookEvent[] {
+  const ready = join(dir, "new");
   try {
-    return readInbox(join(dir, "new")).events;
+    return launchId === undefined ? readInbox(ready).events : readLaunch(ready, launchId);
   } catch (error) {
     if (hasErrorCode(error, "ENOENT")) return [];
     throw error;
@@ -117,7 +120,7 @@ function put(dir: string, name: string, bytes: Buffer): void {
 export function fileInbox({ dir }: FileInboxOptions): Inbox {
   const nextName = eventNames();
   return {
-    pending: async () => reading(dir, () => pending(dir)),
+    pending: async (launchId) => reading(dir, () => pending(dir, launchId)),
     countAside: async () => reading(dir, () => namesIn(join(dir, "aside")).length),
     remove: async (ids) =>
       changing(dir, () => {
@@ -125,6 +128,9 @@ export function fileInbox({ dir }: FileInboxOptions): Inbox {
       }),
     setAside: async (ids) => changing(dir, () => setAside(dir, ids)),
     tidy: async (nowMs) => changing(dir, () => tidy(dir, nowMs)),
-    put: async (event) => put(dir, nextName(), bytesOf(event)),
+    async put(event) {
+      const bytes = bytesOf(event);
+      put(dir, nextName(event.launchId), bytes);
+    },
   };
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { hasErrorCode } from "../../domain/error-code.ts";
 import type { HookEvent } from "../../domain/facts.ts";
 import { MAX_HOOK_BODY_BYTES, MAX_HOOK_HEAD_BYTES } from "../../domain/hook-event.ts";
+import type { LaunchId } from "../../domain/ids.ts";
 import { parseEventFile } from "./event-file.ts";
 
 /** Never follows a link, never waits for the writer of a named pipe. */
@@ -47,6 +48,25 @@ function byTimeThenId(one: HookEvent, other: HookEvent): number {
   return one.id < other.id ? -1 : 1;
 }
 
+/** `<launch>-<number>-<number>-<number>`, as the hook script and `fileInbox` name their files. */
+const NAMED = /^(.+)-\d+-\d+-\d+$/;
+
+/** A name of any other kind may be of any launch. */
+function mayBeOf(name: string, launchId: LaunchId): boolean {
+  const [, launch = launchId] = NAMED.exec(name) ?? [];
+  return launch === launchId;
+}
+
+/**
+ * The events of one launch, by time, then by id. Files whose names say that they are of another are not opened.
+ *
+ * @throws Error when the folder itself cannot be read.
+ */
+export function readLaunch(directory: string, launchId: LaunchId): readonly HookEvent[] {
+  const names = readdirSync(directory).filter((name) => mayBeOf(name, launchId));
+  return readNames(directory, names).events.filter((event) => event.launchId === launchId);
+}
+
 /** What lies in an inbox. */
 export interface InboxContent {
   /** By time, then by id, which is the file's name. */
@@ -61,9 +81,13 @@ export interface InboxContent {
  * @throws Error when the folder itself cannot be read.
  */
 export function readInbox(directory: string): InboxContent {
+  return readNames(directory, readdirSync(directory));
+}
+
+function readNames(directory: string, names: readonly string[]): InboxContent {
   const events: HookEvent[] = [];
   const malformed: string[] = [];
-  for (const name of readdirSync(directory)) {
+  for (const name of names) {
     const event = readEvent(directory, name);
     if (event === "malformed") malformed.push(name);
     else if (event !== "unreadable") events.push(event);

@@ -25,7 +25,10 @@ export function memoryInbox(): Inbox {
   let puts = 0;
   return {
     // A stable sort keeps the order of arrival among events of the same time.
-    pending: async () => [...events.values()].sort((one, other) => one.atMs - other.atMs),
+    pending: async (launchId) =>
+      [...events.values()]
+        .filter((event) => launchId === undefined || event.launchId === launchId)
+        .sort((one, other) => one.atMs - other.atMs),
     remove: async (ids) => {
       for (const id of ids) events.delete(id);
     },

@@ -34,15 +34,13 @@ export async function observeLive(deps: SessionDeps, id: SessionId): Promise<Liv
   return { record, target, capabilities: deps.agents.get(record.metadata.agent)?.capabilities };
 }
 
-/** Listens without a look, and saves what was heard. */
+/** Listens to the current launch without a look, and saves what was heard. @throws AoError session_not_found */
 export async function hearSession(
   deps: SessionDeps,
   id: SessionId,
   options: FeedOptions = {},
 ): Promise<void> {
-  await saveFacts(
-    deps,
-    await gatherFacts(deps, { load: () => [requireSession(deps, id)], lookAt: () => false }),
-    options,
-  );
+  const { launchId } = requireSession(deps, id).metadata;
+  const load = () => [requireSession(deps, id)];
+  await saveFacts(deps, await gatherFacts(deps, { load, lookAt: () => false, launchId }), options);
 }

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileInbox } from "../../../../src/adapters/inbox/file-inbox.ts";
+import type { LaunchId } from "../../../../src/domain/ids.ts";
 import { anEvent } from "../../../contract/inbox.contract.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { unprivileged } from "../../../support/unprivileged.ts";
@@ -49,12 +50,23 @@ describe("fileInbox", () => {
     expect(readdirSync(join(dir, "tmp"))).toEqual([]);
   });
 
-  test("the name of an event is its id, led by the time of writing and the writer's pid", async () => {
+  test("an event of a launch is found under any name, and no file of another launch is opened for it", async () => {
+    const { dir, drop } = aFolder();
+    const head = HEAD.replace("l-1", "l-1-2");
+    drop("mine", `${HEAD}\none`);
+    drop("l-1-10-20-0", `${HEAD}\ntwo`);
+    drop("l-1-2-10-20-0", `${head}\nof another`);
+    drop("l-9-10-20-0", `${HEAD}\nmisnamed`);
+    const bodies = (await fileInbox({ dir }).pending("l-1" as LaunchId)).map(({ body }) => body);
+    expect(bodies.sort()).toEqual(["one", "two"]);
+  });
+
+  test("the name of an event is its id, led by launch, time of writing and the writer's pid", async () => {
     const dir = join(tempDir(), "inbox");
     const inbox = fileInbox({ dir });
     await inbox.put(anEvent());
     const [name] = readdirSync(join(dir, "new"));
-    expect(name).toMatch(new RegExp(`^00\\d{13}-${process.pid}-[0-9a-f]+$`));
+    expect(name).toMatch(new RegExp(`^launch-1-00\\d{13}-${process.pid}-\\d+$`));
     expect((await inbox.pending()).map(({ id }) => id)).toEqual([name]);
   });
 
