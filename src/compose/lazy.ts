@@ -98,6 +98,10 @@ export function lazyLocks(options: FileLocksOptions): SessionDeps["locks"] {
       const { fileLocks } = await import("../adapters/locks/file-locks.ts");
       return fileLocks(options).withLock(name, work, wait);
     },
+    async sweep() {
+      const { fileLocks } = await import("../adapters/locks/file-locks.ts");
+      return fileLocks(options).sweep();
+    },
   };
 }
 

@@ -18,4 +18,7 @@ export interface Locks {
    * @throws what `work` throws; the lock is free then.
    */
   withLock<Result>(name: string, work: () => Promise<Result>, options: LockOptions): Promise<Result>;
+
+  /** Takes away what those that died wrote beside their locks. Leaves what is held. Idempotent; never rejects. */
+  sweep(): Promise<void>;
 }

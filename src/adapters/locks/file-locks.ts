@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AoError } from "../../domain/errors.ts";
+import { AoError, isAoError } from "../../domain/errors.ts";
 import type { OperationOwner } from "../../domain/operation.ts";
 import type { Locks } from "../../ports/locks.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
@@ -35,10 +36,27 @@ export function fileLocks(options: FileLocksOptions): Locks {
         held.release();
       }
     },
+    async sweep() {
+      const names = await readdir(dir).catch(() => []);
+      for (const name of names) if (name.endsWith(HOLDER)) sweepOne(join(dir, name.slice(0, -HOLDER.length)));
+    },
   };
 }
 
-const holderPath = (path: string): string => `${path}.holder`;
+const HOLDER = ".holder";
+const holderPath = (path: string): string => path + HOLDER;
+
+/** To take the lock rolls back what its dead holder began; one that is held, or cannot be taken, is left alone. */
+function sweepOne(path: string): void {
+  try {
+    const file = openLockFile(path);
+    const held = file.tryLock();
+    if (held !== undefined) forgetHolder(holderPath(path));
+    (held?.release ?? file.close)();
+  } catch (error) {
+    if (!isAoError(error, "data_dir_unusable")) throw error;
+  }
+}
 
 interface Wanted {
   readonly path: string;

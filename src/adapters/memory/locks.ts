@@ -62,6 +62,7 @@ export function memoryLocks(): MemoryLocks {
         mine.free();
       }
     },
+    sweep: async () => {},
     holdBy(name, owner) {
       const held = take(name, owner);
       return { release: () => held.free() };

@@ -11,7 +11,7 @@ import { prepareSocketFolder } from "./socket-path.ts";
 
 export interface ServerStartDeps extends RecordedServerDeps {
   readonly uid: number;
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, "withLock">;
 }
 
 /** As long as a start takes; who waits longer finds a server to join. */

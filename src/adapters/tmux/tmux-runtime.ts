@@ -27,7 +27,7 @@ export interface TmuxRuntimeOptions extends TmuxProgram {
   readonly stateDir: string;
   readonly processes: ProcessTable;
   /** Between all who use the same socket. */
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, "withLock">;
 }
 
 /** Agents in tmux sessions of a private server with a configuration of its own (design.md §3, 6). */

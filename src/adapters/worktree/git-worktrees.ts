@@ -24,7 +24,7 @@ export interface GitWorktreesOptions extends GitOptions {
   /** Where removed worktrees go before they are deleted; best on the same file system. */
   readonly trashDir: string;
   readonly processes: Context["processes"];
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, "withLock">;
   /** The user's word on ignored files; nothing said when not given. */
   readonly ignoredRule?: Context["ignoredRule"];
   /** For one checkout, its hooks and filters included, in milliseconds. */

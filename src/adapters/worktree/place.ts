@@ -21,7 +21,7 @@ export type WorktreeOwner = Pick<Marker, "sessionId" | "projectId" | "repository
 export interface Context {
   readonly git: Git;
   readonly processes: Pick<ProcessTable, "usersOf" | "family" | "signal">;
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, "withLock">;
   readonly managedRoot: string;
   readonly trash: Trash;
   /** The user's word on ignored files in the worktree with this marker. */

@@ -13,7 +13,7 @@ const WAIT_MS = 60_000;
  * waits for its turn on the processor. So the first try is free, and who lost does not lose to another loser.
  */
 export function withRecords<Result>(
-  locks: Locks,
+  locks: Pick<Locks, "withLock">,
   repository: Repository,
   work: () => Promise<Result>,
 ): Promise<Result> {

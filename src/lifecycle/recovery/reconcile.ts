@@ -57,6 +57,7 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
   });
   const cleared = await orError("drafts", {}, async () => {
     await sweepDrafts(deps);
+    await deps.locks.sweep();
     return { errors: [] };
   });
   return {

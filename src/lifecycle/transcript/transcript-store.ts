@@ -22,7 +22,7 @@ import { beginTurn, changeMarker, prepareCommit, resumeTurn, turnInFlight } from
 import { verifyTranscript } from "./verify.ts";
 
 export interface TranscriptStoreDeps extends TranscriptContext {
-  readonly locks: Locks;
+  readonly locks: Pick<Locks, "withLock">;
   /** How long a writer waits for another one, in milliseconds; 5 s when absent. */
   readonly lockWaitMs?: number;
 }

@@ -28,6 +28,21 @@ describe("a holder that is killed", () => {
     }
   });
 
+  test("leaves nothing beside its lock once that was swept; who holds one is not disturbed", async () => {
+    const { dir, locks } = open();
+    const start = await lockProgram(HOLD);
+    await (await untilHeld(start(dir, "dead"))).kill();
+    const lives = await untilHeld(start(dir, "alive"));
+    const before = readdirSync(dir).filter((name) => /-journal$|\.holder$/.test(name));
+    await locks.sweep();
+    const after = readdirSync(dir).filter((name) => /-journal$|\.holder$/.test(name));
+    expect([before.length, after.length]).toEqual([4, 2]);
+    await expect(locks.withLock("alive", async () => 1, { waitMs: 0 })).rejects.toMatchObject({
+      details: { holder: { process: { pid: lives.pid } } },
+    });
+    expect(await locks.withLock("dead", async () => "free", { waitMs: 0 })).toBe("free");
+  });
+
   test("is not named as the holder to those who wait for the next one", async () => {
     const { dir, locks } = open();
     const start = await lockProgram(HOLD);
