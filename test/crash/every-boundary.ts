@@ -26,7 +26,7 @@ export async function inLanes<Item>(
 }
 
 /**
- * Kills a command at each of its boundaries, or at every `step`-th from the `first`, and sees one reconcile set
+ * Kills a command at each of its boundaries, or at every `step`-th beginning with the `first`, at one at least, and sees one reconcile set
  * it right. Returns how many those were; a command that crosses none fails.
  */
 export async function sweep(
@@ -36,7 +36,10 @@ export async function sweep(
   const place = await aPlace();
   const boundaries = await boundariesOf(place, scenario);
   if (boundaries.length === 0) throw new Error(`${scenario.name} crosses no boundary`);
-  const numbers = boundaries.map((_, index) => index + 1).filter((number) => number % step === first % step);
+  const every = Math.min(step, boundaries.length);
+  const numbers = boundaries
+    .map((_, index) => index + 1)
+    .filter((number) => number % every === first % every);
   await inLanes(numbers, (where, at) => crashAndRecover(where, scenario, { at }), place);
   tell(`${scenario.name}: killed at ${numbers.length} of ${boundaries.length} boundaries`);
   return numbers.length;

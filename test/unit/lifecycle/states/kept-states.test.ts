@@ -5,8 +5,8 @@ import { WORKTREE_STATES } from "../../../support/worktree-states.ts";
 import { casesOf } from "./table-cases.ts";
 import { keepAndBringBack, leaveWork } from "./table-run.ts";
 
-/** A fifth of them goes all the way, and those whose branch is gone; `npm run test:crash` takes them all. */
-const STEP = 5;
+/** A tenth of them goes all the way, and those whose branch is gone; `npm run test:crash` takes them all. */
+const STEP = 10;
 const isWhole = (index: number, { isBranchless }: WorktreeState): boolean =>
   index % STEP === 0 || isBranchless === true;
 const kept = WORKTREE_STATES.filter((state) => !FREE_STATES.includes(state));

@@ -131,7 +131,7 @@ test("whatever was done in a worktree, its salvage brings back", async () => {
       if (kept.kind === "kept") await world.putBack(kept.commit);
       expect(workOf(pictureOf(world.path, ["x.log"]), kept.kind)).toEqual(workOf(before, kept.kind));
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: 20, endOnFailure: true },
   );
 }, 120_000);
 
