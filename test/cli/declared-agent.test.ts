@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aoSandbox } from "../support/ao.ts";
-import { agentsSchema, doctorSchema, outputSchema } from "../support/json-schemas.ts";
+import { AO, aoSandbox } from "../support/ao.ts";
+import { agentsSchema, doctorSchema, outputSchema, sendSchema } from "../support/json-schemas.ts";
 
 /** It loses what comes before it is ready, as many do, and says what it was told then. */
 const PROGRAM = `#!/bin/sh
@@ -45,4 +45,29 @@ agent: scripted
   const found = doctorSchema.parse({ checks }).checks.find(({ name }) => name === "agent scripted");
   expect(found).toMatchObject({ status: "warn", detail: expect.stringContaining("1.0 to 2.4") });
   expect((await ao.run(["agents"], { cwd: ao.root })).stdout).toContain("2.5.0 (untested)");
+});
+
+test("a shell that an agent leaves in its place, as the same process, is not typed to", async () => {
+  const ao = aoSandbox();
+  const repository = ao.repository();
+  const hook = (event: string) => `${process.execPath} ${AO} hooks scripted ${event} </dev/null`;
+  const script = `printf 'scripted> \\n'; ${hook("ready")}; read -r line; ${hook("exited")}; PS1='bare> ' exec sh -i`;
+  const agent = { command: ["sh", "-c", script], hooks: ["ready", "exited"] };
+  writeFileSync(
+    join(repository, "ao.yaml"),
+    JSON.stringify({ agent: "scripted", agents: { scripted: agent } }),
+  );
+  const id = await ao.spawn(repository);
+  await ao.until(id, "idle");
+  const pane = (format: string) => ao.tmux("list-panes", "-a", "-F", `#{${format}}`);
+  const pid = pane("pane_pid");
+  ao.tmux("send-keys", "-t", pane("pane_id"), "bye", "Enter");
+  const shows = async () => (await ao.json(outputSchema, ["output", id])).lines.join("\n");
+  await expect.poll(shows, { timeout: 20_000 }).toContain("bare>");
+  expect(pane("pane_pid")).toBe(pid);
+  for (let tick = 1; tick <= 2; tick++) await ao.run(["reconcile"]);
+  expect(await ao.json(sendSchema, ["send", id, "touch typed", "--timeout", "1s"])).toMatchObject({
+    state: "queued",
+  });
+  expect(await shows()).not.toContain("touch");
 });
