@@ -21,6 +21,7 @@ import { requireOperation } from "./operations/write-operation.ts";
 import { type Freeing, keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
+import { recordLastWords } from "./turns/last-words.ts";
 import { adviceOn, describeRefusal, findingsIn, isMissing, isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
@@ -66,6 +67,8 @@ export async function finishKill(
   await endAgent(deps, record, { alreadyTerminated });
   const ended = () => operationLedger(deps).checkpoint(held, held.progress);
   await crossing(deps, "kill.ended", ended);
+  // While there are files to keep a checkpoint of.
+  await recordLastWords(deps, record.id);
   if (!keepWorktree) onStep?.("freeing worktree");
   const freed = keepWorktree ? NOT_FREED : await freeWorkspace(deps, { held, record, salvage, onStep });
   const { refusal, salvageRef } = freed;

@@ -252,6 +252,22 @@ describe("the files at the ends of a turn", () => {
     });
   });
 
+  test.each([
+    ["that ended unheard", ["submit", "stop"], "completed"],
+    ["that still runs", ["submit"], "interrupted"],
+  ])("of one %s are kept by a kill before the worktree goes", async (_which, events, outcome) => {
+    const world = await aRestingWorld();
+    const log: string[] = [];
+    for (const event of events) await world.hear(ID, event, { body: "one" });
+    await killSession({ ...world.deps, checkpoints: keeper(log) }, ID, {
+      ...{ reason: "manual", note: null, keepWorktree: false, callerSessionId: null },
+    });
+    expect(log).toContain("end app-1");
+    expect(turnsOf(world)).toMatchObject([
+      { state: { outcome }, checkpoints: { end: { commit: expect.any(String) } } },
+    ]);
+  });
+
   test("that cannot be kept cost nothing else", async () => {
     const world = await aRestingWorld();
     const checkpoints: Checkpoints = { ...noCheckpoints(), take: () => Promise.reject(new Error("no git")) };
