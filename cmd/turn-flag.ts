@@ -6,6 +6,6 @@ export function turnFlag(flag: string, text: string): TurnId {
   const id = parseTurnId(text);
   if (id !== undefined) return id;
   throw new AoError("usage", `${flag} is no turn id: ${JSON.stringify(text)}`, {
-    hint: "ao turns <session>",
+    hint: "the whole id, as ao turns <session> tells it",
   });
 }

@@ -74,7 +74,10 @@ function timedOut(record: SessionRecord, statuses: readonly Status[]): AoError {
   const { id, lifecycle } = record;
   const status = deriveStatus(lifecycle);
   return new AoError("timeout", `${id} is still ${status} and not ${statuses.join(" or ")}`, {
-    hint: `it goes on; see ao show ${id}`,
+    hint:
+      status === "needs_input"
+        ? `it waits for an answer: ao output ${id}, then ao send ${id}; or wait for needs_input, too`
+        : `it goes on; see ao show ${id}`,
     details: { id, status },
   });
 }
