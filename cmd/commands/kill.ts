@@ -28,7 +28,9 @@ function lineOf({ id, alreadyTerminated, workspaceFreed, workspacePath, salvageR
   const ended = alreadyTerminated ? "was terminated already" : "killed";
   const where = printable(workspacePath ?? "-");
   // A worktree that an earlier kill was refused; one that this call was told to keep needs no reason.
-  const why = alreadyTerminated ? " (ao cleanup --dry-run says what it holds)" : "";
+  const why = alreadyTerminated
+    ? ` (ao cleanup --dry-run says what it holds; ao kill ${id} --salvage keeps it aside)`
+    : "";
   const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
   return `${id} ${ended}, ${workspaceFreed ? `worktree freed${kept}` : `worktree kept at ${where}${why}`}`;
 }
