@@ -26,7 +26,7 @@ export function durationFlag(flag: string, text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
   throw new AoError("usage", `${flag} is no duration: ${JSON.stringify(text)}`, {
-    hint: `for example ${flag} 90s, ${flag} 30m, ${flag} 2d`,
+    hint: `for example ${flag} 90s, ${flag} 30m, ${flag} 2d; a number alone is seconds`,
   });
 }
 

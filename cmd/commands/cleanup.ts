@@ -136,7 +136,10 @@ export function cleanupCommand(host: Host): Command {
     .addOption(
       switchOption("--delete-merged-branches", "also delete the branches ao made that git proves merged"),
     )
-    .option("--older-than <duration>", "only sessions that ended at least so long ago (default: any)")
+    .option(
+      "--older-than <duration>",
+      "only sessions that ended at least so long ago, in seconds without a unit (default: any)",
+    )
     .addOption(jsonOption())
     .action(host.action(cleanup));
 }

@@ -178,7 +178,7 @@ function pauseCommand(host: Host): Command {
 function resumeCommand(host: Host): Command {
   return order(host, {
     usage: "resume <session>",
-    purpose: "Go on with a goal that was paused, blocked, or ran out of turns",
+    purpose: "Go on with a goal that was paused, blocked or completed, or ran out of turns",
     examples: [
       ["ao goal resume app-7", "from the next tick of ao reconcile on"],
       ["ao goal resume app-7 --max-turns 50", "with more turns"],
