@@ -38,13 +38,13 @@ writeFileSync(ready, "");
   );
 }
 
-/** Prints a line and exits with the status, at once or after a while. */
+/** Prints a line and exits with the status: at once, when the line may be lost, or after a while. */
 export function exitingAgent(
   status: number,
   options: { readonly says?: string; readonly afterSeconds?: number } = {},
 ) {
   const wait = options.afterSeconds === undefined ? "" : `sleep ${options.afterSeconds};`;
-  return ["/bin/sh", "-c", `${wait} printf '%s\\n' "$1"; exit ${status}`, "agent", options.says ?? "goodbye"];
+  return ["/bin/sh", "-c", `printf '%s\\n' "$1"; ${wait} exit ${status}`, "agent", options.says ?? "goodbye"];
 }
 
 /**

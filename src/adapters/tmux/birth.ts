@@ -6,7 +6,7 @@ import type { RuntimeSpec, StartedRuntime } from "../../ports/runtime.ts";
 import { reapArgs } from "./args.ts";
 import { askServer, type TmuxDeps } from "./ask-server.ts";
 import { captureLines } from "./capture.ts";
-import { type LaunchFiles, NO_WORKSPACE_STATUS } from "./launch-files.ts";
+import { type LaunchFiles, NO_PROGRAM_STATUS, NO_WORKSPACE_STATUS } from "./launch-files.ts";
 import { hasEnding, type PaneRow } from "./pane-list.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -78,12 +78,8 @@ async function deathReport(deps: TmuxDeps, { spec, pane, socketPath, files }: Bi
   const { exitStatus, signal } = await deadPane(deps, socketPath, pane);
   const output = await lastWords(deps, socketPath, pane);
   const details = { exitStatus, signal, output };
-  // The script takes the environment only in the workspace; an agent may well exit with the same status.
-  if (exitStatus === NO_WORKSPACE_STATUS && existsSync(files.environmentPath)) {
-    return new AoError("agent_start_failed", `workspace ${spec.workspacePath} cannot be entered`, {
-      details,
-    });
-  }
+  const unbegun = existsSync(files.environmentPath) ? whyUnbegun(spec, exitStatus) : undefined;
+  if (unbegun !== undefined) return new AoError("agent_start_failed", unbegun, { details });
   const how = signal === null ? `exited with status ${exitStatus ?? "unknown"}` : `was ended by ${signal}`;
   const lastLine = output.at(-1);
   const words = lastLine === undefined ? "" : `: ${lastLine.trim()}`;
@@ -93,7 +89,22 @@ async function deathReport(deps: TmuxDeps, { spec, pane, socketPath, files }: Bi
 }
 
 /**
- * What the agent said last. Its screen may come a moment after its death, or stay empty; that it could not be read,
+ * What kept the script from becoming the agent, by its status: what it wrote of that may be lost. It takes the
+ * environment before it does; an agent may well exit with the same status later.
+ */
+function whyUnbegun(
+  { argv, sessionId, workspacePath }: RuntimeSpec,
+  exitStatus: number | null,
+): string | undefined {
+  if (exitStatus === NO_WORKSPACE_STATUS) return `workspace ${workspacePath} cannot be entered`;
+  return exitStatus === NO_PROGRAM_STATUS
+    ? `the agent of ${sessionId}, ${argv[0]}, cannot be run`
+    : undefined;
+}
+
+/**
+ * What the agent said last. It may be lost: tmux (3.3a) closes the terminal of a process that is dead when nothing
+ * waits to be read there, and on a busy machine Linux may not have handed on all that was written. Its screen may come a moment after its death, or stay empty; that it could not be read,
  * as on a busy machine, does not say that it is.
  */
 async function lastWords(

@@ -8,7 +8,9 @@ import { SERVER_VARIABLES } from "./run-tmux.ts";
 
 /** Exit status of a launch script that could not enter the workspace. */
 export const NO_WORKSPACE_STATUS = 97;
-/** What the script prints then, for whoever looks at its screen. */
+/** Exit status of a launch script whose agent is no program; a shell has the same (POSIX sh, 2.8.2). */
+export const NO_PROGRAM_STATUS = 127;
+/** What the script prints when it could not enter, for whoever looks at its screen. */
 export const NO_WORKSPACE_MARKER = "ao: the workspace cannot be entered";
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -60,7 +62,7 @@ cd -P -- ${workspace} 2>/dev/null && [ "$(pwd -P)" = ${workspace} ] || {
 }
 [ -x ${program} ] || {
   printf '%s\\n' ${shellQuoted(`ao: ${spec.argv[0]} cannot be run`)}
-  exit 127
+  exit ${NO_PROGRAM_STATUS}
 }
 ao_environment=$(cat -- ${environment} && rm -f -- ${environment}) || exit 98
 unset ${[...SERVER_VARIABLES, "LC_ALL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "OLDPWD"].join(" ")}

@@ -190,18 +190,18 @@ describe("a start that fails", () => {
   test.each([
     [
       "exits with 7",
-      exitingAgent(7, { says: "no such model" }),
+      exitingAgent(7, { says: "no such model", afterSeconds: 0.3 }),
       { exitStatus: 7, output: ["no such model"] },
     ],
-    ["exits with 0", exitingAgent(0), { exitStatus: 0, output: ["goodbye"] }],
+    ["exits with 0", exitingAgent(0), { exitStatus: 0 }],
     ["exits a moment later", exitingAgent(3, { afterSeconds: 0.3 }), { exitStatus: 3 }],
     ["is killed", ["/bin/sh", "-c", "kill -9 $$"], { exitStatus: null, signal: "SIGKILL" }],
     [
       "exits with the status of a missing workspace",
-      exitingAgent(97),
+      exitingAgent(97, { afterSeconds: 0.3 }),
       { exitStatus: 97, output: ["goodbye"] },
     ],
-    ["is not there", ["/no/such/agent"], { exitStatus: 127, output: ["ao: /no/such/agent cannot be run"] }],
+    ["is not there", ["/no/such/agent"], { exitStatus: 127 }],
     ["is no program", ["/etc/passwd"], { exitStatus: 127 }],
   ])("because the agent %s tells so and leaves nothing", async (_what, argv, details) => {
     const { runtime, server } = open();
@@ -210,11 +210,26 @@ describe("a start that fails", () => {
     expect(leftOf(spec, server.hasSession)).toEqual([]);
   });
 
+  test.each([[["/no/such/agent"]], [["/etc/passwd"]]])(
+    "tells that %s cannot be run, also when nothing of its screen was kept",
+    async (argv) => {
+      const { runtime } = open({
+        tmuxPath: fakeTmux(`case "$*" in *capture-pane*) exit 0;; esac\nexec "$real" "$@"`),
+      });
+      const spec = aRuntimeSpec({ argv, settleMs: 2000 });
+      const message = `the agent of ${spec.sessionId}, ${argv[0]}, cannot be run`;
+      await expect(runtime.create(spec)).rejects.toMatchObject({ code: "agent_start_failed", message });
+    },
+  );
+
   test("tells the last words also when tmux was too busy to show them at first", async () => {
     const seen = join(tempDir("ao-busy"), "seen");
     const busy = `case "$*" in *capture-pane*) [ -e '${seen}' ] || { : > '${seen}'; sleep 0.5; exit 1; };; esac`;
     const { runtime } = open({ tmuxPath: fakeTmux(`${busy}\nexec "$real" "$@"`) });
-    const spec = aRuntimeSpec({ argv: exitingAgent(7, { says: "no such model" }), settleMs: 2000 });
+    const spec = aRuntimeSpec({
+      argv: exitingAgent(7, { says: "no such model", afterSeconds: 0.3 }),
+      settleMs: 2000,
+    });
     const details = { exitStatus: 7, output: ["no such model"] };
     await expect(runtime.create(spec)).rejects.toMatchObject({ details });
   });
@@ -317,7 +332,10 @@ describe("a start that fails", () => {
   test("keeps the agent's ending and names the session that could not be taken back", async () => {
     const lame = fakeTmux('case "$*" in *kill-session*) exit 0;; esac; exec "$real" "$@"');
     const { runtime, socketPath } = open({ tmuxPath: lame });
-    const spec = aRuntimeSpec({ argv: exitingAgent(7, { says: "no such model" }), settleMs: 2000 });
+    const spec = aRuntimeSpec({
+      argv: exitingAgent(7, { says: "no such model", afterSeconds: 0.3 }),
+      settleMs: 2000,
+    });
     await expect(runtime.create(spec)).rejects.toMatchObject({
       code: "agent_start_failed",
       message: expect.stringContaining("no such model"),
