@@ -1,4 +1,5 @@
-// Runs the crash suite: npm run test:crash [-- --seeds <number>, else 200] [-- <what vitest takes>].
+// Runs the crash suite: npm run test:crash [-- --seeds <number>] [-- <what vitest takes>].
+// So many histories of transcripts are run, 1000 if not said, and so many two kills in a row, at most and else 200.
 import { spawnSync } from "node:child_process";
 
 const args = process.argv.slice(2);
