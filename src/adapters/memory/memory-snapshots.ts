@@ -1,20 +1,17 @@
-import { type Checkpoint, checkpointRef } from "../../domain/checkpoint.ts";
 import { AoError } from "../../domain/errors.ts";
-import type { SessionId } from "../../domain/ids.ts";
 import {
   nextSalvageNumber,
   parseSalvageRef,
-  type Salvage,
   salvageRef,
   type Unkeepable,
   unkeepableFinding,
 } from "../../domain/salvage.ts";
 import type { Conflict, Snapshots } from "../../ports/snapshots.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
+import { memoryCheckpoints } from "./memory-checkpoints.ts";
 import {
   contentOf,
   countOther,
-  fileChanges,
   fileConflicts,
   indexConflicts,
   inOrder,
@@ -22,16 +19,9 @@ import {
   isUnworked,
   parted,
 } from "./snapshot-rules.ts";
+import { enter, failAt, type Kept, missing, newCommit, type SnapshotWorld } from "./snapshot-world.ts";
 import type { MemoryWorkspace } from "./workspace.ts";
-import {
-  COMMITTED,
-  type Files,
-  isReproducible,
-  isSameFiles,
-  type MemoryWork,
-  memoryWork,
-  type WorkState,
-} from "./workspace-files.ts";
+import { COMMITTED, isReproducible, type MemoryWork, memoryWork, type WorkState } from "./workspace-files.ts";
 
 /** The snapshots port without git, with the levers a test pulls. */
 export interface MemorySnapshots extends Snapshots {
@@ -51,30 +41,9 @@ export interface MemorySnapshotsOptions {
   readonly log?: string[];
 }
 
-interface Kept {
-  readonly salvage: Salvage;
-  readonly state: WorkState;
-}
-
-interface Taken {
-  readonly checkpoint: Checkpoint;
-  readonly files: Files;
-}
-
-interface World {
-  readonly log: string[];
-  readonly workspace: MemoryWorkspace;
-  readonly work: MemoryWork;
-  readonly kept: Map<string, Kept>;
-  readonly taken: Map<string, Taken>;
-  readonly spoilt: Map<string, readonly Unkeepable[]>;
-  readonly failures: Map<keyof Snapshots, Error[]>;
-  commits: number;
-}
-
 /** An in-memory twin of the snapshots on git; passes the same contract. */
 export function memorySnapshots({ workspace, log = [] }: MemorySnapshotsOptions): MemorySnapshots {
-  const world: World = {
+  const world: SnapshotWorld = {
     ...{ log, workspace, work: memoryWork(workspace), commits: 0 },
     ...{ kept: new Map(), taken: new Map(), spoilt: new Map(), failures: new Map() },
   };
@@ -86,12 +55,12 @@ export function memorySnapshots({ workspace, log = [] }: MemorySnapshotsOptions)
       void world.failures.set(method, [...(world.failures.get(method) ?? []), error]),
     ...salvages(world),
     ...putting(world),
-    ...checkpoints(world),
+    ...memoryCheckpoints(world),
   };
 }
 
 function salvages(
-  world: World,
+  world: SnapshotWorld,
 ): Pick<Snapshots, "salvage" | "obstacles" | "holds" | "list" | "show" | "drop"> {
   const { kept } = world;
   return {
@@ -139,7 +108,7 @@ function salvages(
   };
 }
 
-function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
+function putting(world: SnapshotWorld): Pick<Snapshots, "putBack" | "rewind"> {
   const { work } = world;
   return {
     async putBack({ workspace, ref, fence }) {
@@ -173,90 +142,13 @@ function putting(world: World): Pick<Snapshots, "putBack" | "rewind"> {
   };
 }
 
-function checkpoints(
-  world: World,
-): Pick<Snapshots, "take" | "forget" | "checkpoints" | "dropCheckpoints" | "adopt" | "changes"> {
-  const { taken, work } = world;
-  const ofSession = (sessionId: SessionId) =>
-    [...taken.values()].filter(({ checkpoint }) => checkpoint.sessionId === sessionId);
-  return {
-    async take({ path, sessionId }, turnId, edge, { isAnew = false } = {}) {
-      failAt(world, "take");
-      if (!world.workspace.exists(path)) return null;
-      const ref = checkpointRef(sessionId, turnId, edge);
-      const first = taken.get(ref);
-      if (first !== undefined && !isAnew) return { ref, commit: first.checkpoint.commit };
-      const [, files] = parted(work.state(path).files);
-      const before = ofSession(sessionId).at(-1);
-      const isSame = before !== undefined && isSameFiles(before.files, files);
-      const commit = isSame ? before.checkpoint.commit : newCommit(world);
-      taken.set(ref, { files, checkpoint: { ref, sessionId, turnId, edge, commit, head: null } });
-      return { ref, commit };
-    },
-    async forget({ sessionId }, turnId, edge) {
-      failAt(world, "forget");
-      taken.delete(checkpointRef(sessionId, turnId, edge));
-    },
-    checkpoints: async (_repositoryPath, sessionId) =>
-      ofSession(sessionId).map(({ checkpoint }) => checkpoint),
-    async adopt(_repositoryPath, from, { sessionId, turnId }) {
-      failAt(world, "adopt");
-      const found = taken.get(from);
-      if (found === undefined) throw missing("checkpoint_not_found", from);
-      const ref = checkpointRef(sessionId, turnId, "end");
-      const there = taken.get(ref) ?? found;
-      if (there.checkpoint.commit !== found.checkpoint.commit) throw missing("checkpoint_not_found", ref);
-      taken.set(ref, { ...found, checkpoint: { ...found.checkpoint, ref, sessionId, turnId, edge: "end" } });
-      return { ref, commit: found.checkpoint.commit };
-    },
-    async changes(_repositoryPath, { since, now }) {
-      failAt(world, "changes");
-      const before = filesOf(world, since);
-      if ("commit" in now) return fileChanges(before, filesOf(world, now.commit));
-      const { path } = now.workspace;
-      return world.workspace.exists(path) ? fileChanges(before, parted(work.state(path).files)[1]) : null;
-    },
-    async dropCheckpoints(_repositoryPath, sessionId) {
-      enter(world, "dropCheckpoints", sessionId);
-      const found = ofSession(sessionId);
-      for (const { checkpoint } of found) taken.delete(checkpoint.ref);
-      return found.length;
-    },
-  };
-}
-
-function filesOf({ taken }: World, commit: string): Files {
-  const found = [...taken.values()].find(({ checkpoint }) => checkpoint.commit === commit);
-  if (found === undefined) throw missing("checkpoint_not_found", commit);
-  return found.files;
-}
-
-function enter(world: World, method: keyof Snapshots, whose: string): void {
-  world.log.push(`snapshots.${method} ${whose}`);
-  failAt(world, method);
-}
-
-function failAt({ failures }: World, method: keyof Snapshots): void {
-  const failure = failures.get(method)?.shift();
-  if (failure !== undefined) throw failure;
-}
-
-function newCommit(world: World): string {
-  world.commits += 1;
-  return world.commits.toString(16).padStart(40, "c");
-}
-
-function find({ kept }: World, ref: string): Kept {
+function find({ kept }: SnapshotWorld, ref: string): Kept {
   const found = kept.get(parseSalvageRef(ref)?.ref ?? ref);
   if (found === undefined) throw missing("salvage_not_found", ref);
   return found;
 }
 
-function missing(code: "salvage_not_found" | "checkpoint_not_found", ref: string): AoError {
-  return new AoError(code, `there is no ${ref}`, { details: { ref } });
-}
-
-function standing({ workspace }: World, { path }: WorkspaceRef): string {
+function standing({ workspace }: SnapshotWorld, { path }: WorkspaceRef): string {
   if (workspace.exists(path)) return path;
   throw new AoError("git_failed", `there is no worktree at ${path}`, { details: { path } });
 }
@@ -269,7 +161,7 @@ function refuse(path: string, conflicts: readonly Conflict[]): void {
 }
 
 /** What a salvage would keep; `undefined` when there is no workspace. @throws AoError workspace_dirty */
-function stateOf({ spoilt, workspace, work }: World, { path }: WorkspaceRef): WorkState | undefined {
+function stateOf({ spoilt, workspace, work }: SnapshotWorld, { path }: WorkspaceRef): WorkState | undefined {
   if (!workspace.exists(path)) return undefined;
   const unkeepable = spoilt.get(path) ?? [];
   if (unkeepable.length > 0) {
