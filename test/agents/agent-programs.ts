@@ -37,7 +37,8 @@ export function installAgents(): void {
   for (const name of ["package.json", "package-lock.json"])
     copyFileSync(join(PROGRAMS, name), join(draft, name));
   try {
-    execFileSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    // Not `npm ci`: opencode names builds for other systems that the registry does not have, so no lock has them.
+    execFileSync("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"], {
       cwd: draft,
       stdio: "inherit",
     });
