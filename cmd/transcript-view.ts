@@ -7,7 +7,7 @@ import {
   turnInFlightJson,
 } from "../src/lifecycle/transcripts/summarize-transcript.ts";
 import { isSound } from "../src/lifecycle/transcripts/verify-transcripts.ts";
-import type { NumberedMessage, TranscriptReport } from "../src/ports/transcript-store.ts";
+import type { NumberedMessage, TranscriptReport } from "../src/ports/transcript-results.ts";
 import type { Color, Paint } from "./color.ts";
 import type { Cell } from "./table.ts";
 

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { memoryLocks } from "../../src/adapters/memory/locks.ts";
 import { isAoError } from "../../src/domain/errors.ts";
-import type { SaveResult, TranscriptStore } from "../../src/ports/transcript-store.ts";
+import type { SaveResult } from "../../src/ports/transcript-results.ts";
+import type { TranscriptStore } from "../../src/ports/transcript-store.ts";
 import { type Disk, emptyDisk, writeTo } from "../support/faulty-disk.ts";
 import {
   type Fault,

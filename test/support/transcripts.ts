@@ -9,7 +9,8 @@ import { transcriptStore } from "../../src/lifecycle/transcript/transcript-store
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Locks } from "../../src/ports/locks.ts";
 import type { TranscriptFiles } from "../../src/ports/transcript-files.ts";
-import type { SaveResult, TranscriptStore } from "../../src/ports/transcript-store.ts";
+import type { SaveResult } from "../../src/ports/transcript-results.ts";
+import type { TranscriptStore } from "../../src/ports/transcript-store.ts";
 import { T0_MS } from "./builders.ts";
 
 export const REF: TranscriptRef = { folder: "/data/transcripts/shop", name: "shop-1" };

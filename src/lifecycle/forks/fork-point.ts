@@ -3,7 +3,7 @@ import type { TurnId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { Agent } from "../../ports/agent.ts";
-import type { TranscriptReader } from "../../ports/transcript-store.ts";
+import type { TranscriptReader } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { gatherFacts } from "../gather-facts.ts";
 import { requireAgent } from "../launch-agent.ts";

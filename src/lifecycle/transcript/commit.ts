@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../domain/canonical-json.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { RecordStamp } from "../../domain/transcript/record-builder.ts";
-import type { Saved, Unchanged } from "../../ports/transcript-store.ts";
+import type { Saved, Unchanged } from "../../ports/transcript-results.ts";
 import { isCheckpointCurrent } from "./checkpoint.ts";
 import type { TranscriptContext } from "./context.ts";
 import { type OpenTranscript, reserveRevision } from "./open-for-save.ts";

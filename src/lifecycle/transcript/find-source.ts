@@ -8,7 +8,7 @@ import {
 } from "../../domain/transcript/decide-source.ts";
 import { parseLedger } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { Refused } from "../../ports/transcript-store.ts";
+import type { Refused } from "../../ports/transcript-results.ts";
 import type { TranscriptContext } from "./context.ts";
 import { readCheckpoint } from "./read-checkpoint.ts";
 import { readSidecar } from "./read-file.ts";

@@ -6,7 +6,7 @@ import type { TranscriptPrefix } from "../../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import { copyRef, type TranscriptPaths, transcriptPaths } from "../../domain/transcript/names.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
-import type { SaveResult, TranscriptAppend } from "../../ports/transcript-store.ts";
+import type { SaveResult, TranscriptAppend } from "../../ports/transcript-results.ts";
 import { commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
 import { hasLog, type OpenTranscript, openForSave } from "./open-for-save.ts";

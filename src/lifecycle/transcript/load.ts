@@ -6,7 +6,7 @@ import { digestsAfter, EMPTY_DIGEST } from "../../domain/transcript/digest.ts";
 import { parseLedger } from "../../domain/transcript/ledger.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { LoadResult, Missing } from "../../ports/transcript-store.ts";
+import type { LoadResult, Missing } from "../../ports/transcript-results.ts";
 import type { TranscriptContext } from "./context.ts";
 import { findSource, foreignCheckpoint } from "./find-source.ts";
 import { checkpointMessages } from "./read-checkpoint.ts";

@@ -2,7 +2,7 @@ import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isoTime } from "../../domain/iso-time.ts";
 import { filesToPrune, type TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { TranscriptFiles } from "../../ports/transcript-files.ts";
-import type { PrunedTranscript, Trash } from "../../ports/transcript-store.ts";
+import type { PrunedTranscript, Trash } from "../../ports/transcript-results.ts";
 import { encodeLine } from "./bytes.ts";
 import type { TranscriptContext } from "./context.ts";
 import { sizeOf } from "./read-file.ts";

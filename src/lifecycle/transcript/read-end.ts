@@ -4,7 +4,7 @@ import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { parseRecordLine, type TranscriptRecord } from "../../domain/transcript/record.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
-import type { Missing, Refused, TranscriptEnd, TranscriptReader } from "../../ports/transcript-store.ts";
+import type { Missing, Refused, TranscriptEnd, TranscriptReader } from "../../ports/transcript-results.ts";
 import { decode } from "./bytes.ts";
 import type { TranscriptContext } from "./context.ts";
 import { findSource } from "./find-source.ts";

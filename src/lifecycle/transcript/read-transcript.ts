@@ -9,7 +9,7 @@ import type {
   NumberedMessage,
   Refused,
   TranscriptReader,
-} from "../../ports/transcript-store.ts";
+} from "../../ports/transcript-results.ts";
 import type { TranscriptContext } from "./context.ts";
 import { findSource, foreignCheckpoint } from "./find-source.ts";
 import { readMissing } from "./load.ts";

@@ -2,7 +2,7 @@ import { EMPTY_HEAD } from "../../domain/transcript/chain.ts";
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
-import type { RepairResult } from "../../ports/transcript-store.ts";
+import type { RepairResult } from "../../ports/transcript-results.ts";
 import { acknowledge, commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
 import { keepCheckpoint } from "./keep-checkpoint.ts";

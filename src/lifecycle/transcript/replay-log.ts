@@ -3,7 +3,7 @@ import { type TranscriptChain, transcriptChain } from "../../domain/transcript/c
 import type { Sha256 } from "../../domain/transcript/digest.ts";
 import { mayBeTornLog, parseRecordLine, type TranscriptRecord } from "../../domain/transcript/record.ts";
 import type { OpenFile } from "../../ports/transcript-files.ts";
-import type { LogDamage } from "../../ports/transcript-store.ts";
+import type { LogDamage } from "../../ports/transcript-results.ts";
 import { decode } from "./bytes.ts";
 import { type Line, readLines, type TooLong } from "./read-file.ts";
 

@@ -5,7 +5,7 @@ import { decideAppend } from "../../domain/transcript/decide-save.ts";
 import { digestsAfter, EMPTY_DIGEST } from "../../domain/transcript/digest.ts";
 import { NO_MESSAGES } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { SaveResult, TranscriptAppend } from "../../ports/transcript-store.ts";
+import type { SaveResult, TranscriptAppend } from "../../ports/transcript-results.ts";
 import { encode } from "./bytes.ts";
 import { acknowledge, commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";

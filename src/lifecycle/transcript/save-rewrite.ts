@@ -6,7 +6,7 @@ import { digestsAfter } from "../../domain/transcript/digest.ts";
 import type { TranscriptPrefix } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
 import { fitOneRecord } from "../../domain/transcript/record-builder.ts";
-import type { SaveResult, TranscriptRewrite } from "../../ports/transcript-store.ts";
+import type { SaveResult, TranscriptRewrite } from "../../ports/transcript-results.ts";
 import { acknowledge, commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";
 import { keepConflict } from "./keep-conflict.ts";

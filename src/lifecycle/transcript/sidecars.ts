@@ -7,7 +7,7 @@ import {
   type TranscriptLedger,
 } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { SidecarWarning } from "../../ports/transcript-store.ts";
+import type { SidecarWarning } from "../../ports/transcript-results.ts";
 import { encode } from "./bytes.ts";
 import { type CheckpointChange, writeCheckpoint } from "./checkpoint.ts";
 import type { TranscriptContext } from "./context.ts";

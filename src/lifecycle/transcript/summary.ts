@@ -1,6 +1,6 @@
 import type { TranscriptPrefix } from "../../domain/transcript/ledger.ts";
 import type { TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { Missing, Refused, TranscriptSummary } from "../../ports/transcript-store.ts";
+import type { Missing, Refused, TranscriptSummary } from "../../ports/transcript-results.ts";
 import type { TranscriptContext } from "./context.ts";
 import { findSource, foreignCheckpoint, withMessages } from "./find-source.ts";
 import { readMissing } from "./load.ts";

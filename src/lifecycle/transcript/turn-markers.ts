@@ -14,7 +14,7 @@ import type {
   Missing,
   Refused,
   ResumedTurn,
-} from "../../ports/transcript-store.ts";
+} from "../../ports/transcript-results.ts";
 import { concat, encodeLine } from "./bytes.ts";
 import { commit } from "./commit.ts";
 import type { TranscriptContext } from "./context.ts";

@@ -3,7 +3,7 @@ import { type CheckpointContent, decideSource, type Source } from "../../domain/
 import { parseEventIndex } from "../../domain/transcript/event-index.ts";
 import { type ParsedLedger, parseLedger } from "../../domain/transcript/ledger.ts";
 import { copyNames, type TranscriptPaths } from "../../domain/transcript/names.ts";
-import type { Health, TranscriptReport } from "../../ports/transcript-store.ts";
+import type { Health, TranscriptReport } from "../../ports/transcript-results.ts";
 import type { TranscriptContext } from "./context.ts";
 import { committedOf, withMessages } from "./find-source.ts";
 import { type LinePlace, replayPlaces } from "./open-log.ts";

@@ -1,7 +1,7 @@
 import { AoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
-import type { PrunedTranscript } from "../../ports/transcript-store.ts";
+import type { PrunedTranscript } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { releaseParts } from "../forks/inherited-parts.ts";
 import { lifecycleManager } from "../lifecycle-manager.ts";

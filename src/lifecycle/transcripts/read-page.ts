@@ -1,6 +1,6 @@
 import type { SessionId } from "../../domain/ids.ts";
 import { EMPTY_HEAD, type MessageRange, type TranscriptHead } from "../../domain/transcript/chain.ts";
-import type { Health, NumberedMessage, TranscriptReader } from "../../ports/transcript-store.ts";
+import type { Health, NumberedMessage, TranscriptReader } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { requireSession } from "../session-refs.ts";
 import { readWhole } from "./read-whole.ts";

@@ -2,7 +2,7 @@ import type { InheritedPart } from "../../domain/fork-origin.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { EMPTY_HEAD } from "../../domain/transcript/chain.ts";
-import type { Missing, NumberedMessage, Refused, TranscriptReader } from "../../ports/transcript-store.ts";
+import type { Missing, NumberedMessage, Refused, TranscriptReader } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { partRef } from "../forks/inherited-parts.ts";
 import { transcriptRef } from "./transcript-ref.ts";

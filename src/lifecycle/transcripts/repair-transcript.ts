@@ -1,5 +1,5 @@
 import type { SessionId } from "../../domain/ids.ts";
-import type { RepairResult } from "../../ports/transcript-store.ts";
+import type { RepairResult } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { requireSession } from "../session-refs.ts";
 import { refusalError, transcriptRef } from "./transcript-ref.ts";

@@ -12,7 +12,7 @@ import {
 import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
 import { runningTurn } from "../../domain/transcript/running-turn.ts";
-import type { SaveResult } from "../../ports/transcript-store.ts";
+import type { SaveResult } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { savingTurn } from "./saving-turn.ts";
 import { refusalError } from "./transcript-ref.ts";

@@ -1,6 +1,7 @@
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
 import type { RunningTurn } from "../../domain/transcript/running-turn.ts";
-import type { FinalTranscript, TranscriptStore } from "../../ports/transcript-store.ts";
+import type { FinalTranscript } from "../../ports/transcript-results.ts";
+import type { TranscriptStore } from "../../ports/transcript-store.ts";
 import type { SessionDeps } from "../deps.ts";
 
 /** A save, and what is known of the turn that it ends with. */

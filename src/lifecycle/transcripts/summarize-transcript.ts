@@ -1,7 +1,7 @@
 import { isoTime } from "../../domain/iso-time.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { InFlightTurn } from "../../domain/transcript/in-flight-turn.ts";
-import type { Health } from "../../ports/transcript-store.ts";
+import type { Health } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { transcriptRef } from "./transcript-ref.ts";
 import { unsavedCause } from "./unsaved.ts";

@@ -1,5 +1,5 @@
 import { dataLayout } from "../../domain/data-layout.ts";
-import type { Trash } from "../../ports/transcript-store.ts";
+import type { Trash } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 
 /** Where pruned transcripts go. */

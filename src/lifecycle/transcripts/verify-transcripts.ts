@@ -2,7 +2,7 @@ import { dataLayout } from "../../domain/data-layout.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { TranscriptRef } from "../../domain/transcript/names.ts";
-import type { Health, TranscriptReport } from "../../ports/transcript-store.ts";
+import type { Health, TranscriptReport } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { inheritedFolder, partRef } from "../forks/inherited-parts.ts";
 import { requireSession } from "../session-refs.ts";

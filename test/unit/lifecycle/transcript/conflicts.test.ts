@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
-import type { SaveResult, TranscriptStore } from "../../../../src/ports/transcript-store.ts";
+import type { SaveResult } from "../../../../src/ports/transcript-results.ts";
+import type { TranscriptStore } from "../../../../src/ports/transcript-store.ts";
 import {
   aMessage,
   liveSession,

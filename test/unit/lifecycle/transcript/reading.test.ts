@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import { encode } from "../../../../src/lifecycle/transcript/bytes.ts";
-import type { TranscriptReader } from "../../../../src/ports/transcript-store.ts";
+import type { TranscriptReader } from "../../../../src/ports/transcript-results.ts";
 import { T0_MS } from "../../../support/builders.ts";
 import { liveSession, loadAll, PATHS, REF, resumed, storeOn, turns } from "../../../support/transcripts.ts";
 
