@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type MemoryRun, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
+import type { MemoryRun } from "../../src/adapters/memory/memory-run.ts";
+import { memoryRuntime } from "../../src/adapters/memory/runtime.ts";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import type { RuntimeSpec } from "../../src/ports/runtime.ts";
 import { tempDir } from "../support/temp-dir.ts";

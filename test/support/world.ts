@@ -6,6 +6,7 @@ import { type MemoryGoalChecks, memoryGoalChecks } from "../../src/adapters/memo
 import { memoryIds } from "../../src/adapters/memory/ids.ts";
 import { memoryInbox } from "../../src/adapters/memory/inbox.ts";
 import { memoryLocks } from "../../src/adapters/memory/locks.ts";
+import type { MemoryRun } from "../../src/adapters/memory/memory-run.ts";
 import { type MemorySnapshots, memorySnapshots } from "../../src/adapters/memory/memory-snapshots.ts";
 import {
   type MemoryTranscriptFiles,
@@ -15,7 +16,7 @@ import { type MemoryMessenger, memoryMessenger } from "../../src/adapters/memory
 import { type MemoryProcessTable, memoryProcessTable } from "../../src/adapters/memory/process-table.ts";
 import { memoryPrograms } from "../../src/adapters/memory/programs.ts";
 import { type MemoryRepositories, memoryRepositories } from "../../src/adapters/memory/repositories.ts";
-import { type MemoryRun, type MemoryRuntime, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
+import { type MemoryRuntime, memoryRuntime } from "../../src/adapters/memory/runtime.ts";
 import { noSpares } from "../../src/adapters/memory/spares.ts";
 import { memoryStore } from "../../src/adapters/memory/store.ts";
 import { type MemoryWorkspace, memoryWorkspace } from "../../src/adapters/memory/workspace.ts";

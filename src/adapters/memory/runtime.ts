@@ -10,14 +10,9 @@ import type {
   RuntimeTarget,
   StartedRuntime,
 } from "../../ports/runtime.ts";
+import { type MemoryRun, startFailure } from "./memory-run.ts";
 
 type Method = "create" | "look" | "marked" | "find" | "destroy" | "capture" | "screens";
-
-/** What an agent does once it is started. */
-export type MemoryRun =
-  | { readonly kind: "stays"; readonly output: readonly string[] }
-  | { readonly kind: "exits"; readonly exitStatus: number; readonly output: readonly string[] }
-  | { readonly kind: "no_workspace" };
 
 /** The runtime port without processes, with the levers a test pulls. */
 export interface MemoryRuntime extends Runtime {
@@ -224,17 +219,6 @@ function markedLife(
 ): MarkedRuntime {
   const process = observation.process.kind === "alive" ? started.process : null;
   return { sessionId, launchId, handle: started.handle, process, createdAtMs };
-}
-
-function startFailure(run: Exclude<MemoryRun, { kind: "stays" }>, spec: RuntimeSpec): AoError {
-  if (run.kind === "no_workspace") {
-    return new AoError("agent_start_failed", `workspace ${spec.workspacePath} is not there`, {
-      details: { exitStatus: 97, signal: null, output: [] },
-    });
-  }
-  return new AoError("agent_start_failed", `agent of ${spec.sessionId} exited with ${run.exitStatus}`, {
-    details: { exitStatus: run.exitStatus, signal: null, output: run.output },
-  });
 }
 
 function look(world: World, targets: readonly RuntimeTarget[]): ReadonlyMap<SessionId, RuntimeObservation> {
