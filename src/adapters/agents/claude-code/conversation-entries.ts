@@ -1,14 +1,6 @@
 import type { ConversationEntry } from "../../../domain/transcript/conversation-entry.ts";
-import {
-  asMembers,
-  isInterrupt,
-  isPrompt,
-  type LogRecord,
-  partsOf,
-  recordsIn,
-  textOf,
-  timeOf,
-} from "./log-record.ts";
+import { asMembers, recordsIn, timeOf } from "../json-lines.ts";
+import { isInterrupt, isPrompt, type LogRecord, partsOf, textOf } from "./log-record.ts";
 
 type Said = Pick<ConversationEntry, "role" | "text" | "edge" | "detail">;
 

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { link, mkdir, open, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { hasErrorCode } from "../../../domain/error-code.ts";
 import type { ForkAnswer, ForkRequest } from "../../../ports/agent.ts";
+import { recordsIn } from "../json-lines.ts";
+import { putNew } from "../log-files.ts";
 import { isConversationId, transcriptPaths } from "./claude-files.ts";
 import { entriesIn, lineOfPosition } from "./conversation-entries.ts";
-import { recordsIn } from "./log-record.ts";
 import { readLog } from "./read-log.ts";
 
 /** The log up to a position, as that of another conversation in another workspace. */
@@ -23,24 +22,6 @@ function rewritten(line: string, own: { readonly sessionId: string | null; reado
   const { record } = found;
   const cwd = "cwd" in record ? { cwd: own.cwd } : {};
   return JSON.stringify({ ...record, ...cwd, ...("sessionId" in record && { sessionId: own.sessionId }) });
-}
-
-/** Appears whole or not at all, durably. False when the name is taken. */
-async function putNew(path: string, content: string): Promise<boolean> {
-  const partial = `${path}.${randomUUID()}.partial`;
-  const file = await open(partial, "wx", 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-    await link(partial, path);
-    return true;
-  } catch (error) {
-    if (hasErrorCode(error, "EEXIST")) return false;
-    throw error;
-  } finally {
-    await file.close();
-    await rm(partial, { force: true });
-  }
 }
 
 /**

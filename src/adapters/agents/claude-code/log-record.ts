@@ -1,30 +1,10 @@
+import { asMembers, type Members } from "../json-lines.ts";
+
 /** One line of a conversation's log, as far as it is read (2.1.197). */
-export type LogRecord = Readonly<Record<string, unknown>>;
+export type LogRecord = Members;
 
 /** What a line says that people or the model said. */
-export type Part = Readonly<Record<string, unknown>>;
-
-/** The records of a log in order, each with its line, from 1; lines that are none, torn for example, are left out. */
-export function recordsIn(content: string): readonly { readonly line: number; readonly record: LogRecord }[] {
-  return content.split("\n").flatMap((text, index) => {
-    const record = parseRecord(text);
-    return record === undefined ? [] : [{ line: index + 1, record }];
-  });
-}
-
-function parseRecord(line: string): LogRecord | undefined {
-  if (line.trim() === "") return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as LogRecord) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function asMembers(value: unknown): Part | undefined {
-  return typeof value === "object" && value !== null ? (value as Part) : undefined;
-}
+export type Part = Members;
 
 /** The parts of what a record says; a bare text is one part. */
 export function partsOf(record: LogRecord): readonly Part[] {
@@ -40,11 +20,6 @@ export function textOf(record: LogRecord): string {
     type === "text" && typeof text === "string" ? [text] : [],
   );
   return texts.join("\n");
-}
-
-export function timeOf({ timestamp }: LogRecord): number | null {
-  const ms = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
-  return Number.isFinite(ms) ? ms : null;
 }
 
 /** How claude notes an interrupt by a person, in a user's record of its own. */

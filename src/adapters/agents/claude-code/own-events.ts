@@ -1,10 +1,12 @@
-import { open, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HookEvent } from "../../../domain/facts.ts";
 import type { RunningLaunch } from "../../../ports/agent-target.ts";
+import { asMembers, recordsIn, timeOf } from "../json-lines.ts";
+import { readTail } from "../log-files.ts";
 import { isConversationId, statusPath, transcriptPaths } from "./claude-files.ts";
 import type { OWN_EVENTS } from "./interpret.ts";
-import { asMembers, isInterrupt, isPrompt, type LogRecord, recordsIn, timeOf } from "./log-record.ts";
+import { isInterrupt, isPrompt, type LogRecord } from "./log-record.ts";
 
 /** How much of the end of a log is read, in bytes. */
 const TAIL_BYTES = 256 * 1024;
@@ -49,7 +51,7 @@ export async function readOwnEvents(folder: string, launch: RunningLaunch): Prom
     const name = WHILE.get(word);
     if (name !== undefined) return { name, ...since };
     if (word !== "idle") return undefined;
-    const last = lastWord(await readTail(folder, workspacePath, conversation), startedAtMs);
+    const last = lastWord(await readRecords(folder, workspacePath, conversation), startedAtMs);
     return last === undefined ? readiness(launch, since) : restingAfter(last, since, nowMs);
   }
 }
@@ -108,28 +110,12 @@ async function readStatus(
   }
 }
 
-async function readTail(folder: string, workspacePath: string, id: string): Promise<readonly LogRecord[]> {
+async function readRecords(folder: string, workspacePath: string, id: string): Promise<readonly LogRecord[]> {
   for (const path of await transcriptPaths(folder, { id, workspacePath })) {
-    const tail = await tailOf(path);
+    const tail = await readTail(path, TAIL_BYTES);
     if (tail !== undefined) return recordsIn(tail).map(({ record }) => record);
   }
   return [];
-}
-
-async function tailOf(path: string): Promise<string | undefined> {
-  try {
-    const file = await open(path, "r");
-    try {
-      const { size } = await file.stat();
-      const length = Math.min(size, TAIL_BYTES);
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
-      return buffer.subarray(0, bytesRead).toString("utf8");
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return undefined;
-  }
 }
 
 type LastWord =

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { recordsIn } from "../json-lines.ts";
 import { isConversationId, transcriptPaths } from "./claude-files.ts";
-import { isPrompt, recordsIn } from "./log-record.ts";
+import { isPrompt } from "./log-record.ts";
 
 /** The log of a conversation that was held in this workspace; `undefined` when there is none. */
 export async function readLog(
