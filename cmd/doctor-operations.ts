@@ -3,7 +3,8 @@ import { dataLayout } from "../src/domain/data-layout.ts";
 import { isLeased, type Operation } from "../src/domain/operation.ts";
 import { lookAtHolders } from "../src/lifecycle/operations/claim-operation.ts";
 import { judgePools } from "../src/lifecycle/pool/judge-pools.ts";
-import { findOrphans, keptWithoutStore, nameOrphans } from "../src/lifecycle/recovery/find-orphans.ts";
+import { findOrphans, keptWithoutStore } from "../src/lifecycle/recovery/find-orphans.ts";
+import { nameOrphans } from "../src/lifecycle/recovery/judge-orphans.ts";
 import type { Orphan } from "../src/lifecycle/recovery/reconcile-result.ts";
 import type { Check } from "./doctor-check.ts";
 
@@ -34,9 +35,10 @@ function namesOf(operations: readonly Operation[]): string {
 export async function orphansCheck({ deps, dataDirectory, isNew }: Ao): Promise<Check> {
   const name = "orphans";
   if (isNew) return dataDirectory.exists() ? withoutStoreCheck(name, deps) : nothingMade(name);
-  const orphans = nameOrphans(await findOrphans(deps));
+  const orphans = await nameOrphans(deps, await findOrphans(deps));
   if (orphans.length === 0) return { name, status: "pass", detail: "none", fix: null };
-  return { name, status: "warn", detail: inWords(orphans), fix: FIX };
+  const fix = orphans.flatMap((orphan) => orphan.fix ?? [])[0] ?? FIX;
+  return { name, status: "warn", detail: inWords(orphans), fix };
 }
 
 /** Worktrees that were made ahead: nobody's by intent. */

@@ -6,8 +6,8 @@ import { printable } from "../../src/domain/printable.ts";
 import { configuredEnv } from "../../src/lifecycle/configured-sessions.ts";
 import { keptWithoutStore } from "../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
-import type { ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
-import { durationFlag, jsonOption } from "../flags.ts";
+import type { Orphan, ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
+import { durationFlag, jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, openWhole } from "../invocation.ts";
 
@@ -20,6 +20,13 @@ const NOTHING: ReconcileResult = {
   ...{ pool: [], setAside: 0, errors: [] },
 };
 
+/** With the command that is next, where there is one. */
+function orphanLine({ kind, where, sessionId, action, detail, salvageRef, fix }: Orphan): string {
+  const told = `orphan ${kind} of ${sessionId} ${action}: ${printable(where)}: ${printable(detail)}`;
+  const kept = salvageRef === null ? "" : `; kept in ${salvageRef}`;
+  return fix === null ? `${told}${kept}` : `${told}${kept}; to keep that aside: ${printable(fix)}`;
+}
+
 function linesOf(result: ReconcileResult): readonly string[] {
   const { observed, transitions, operations, goals, messages, orphans, pool } = result;
   return [
@@ -27,10 +34,7 @@ function linesOf(result: ReconcileResult): readonly string[] {
     ...transitions.map(({ id, from, to, reason }) => `${id} ${from} -> ${to}${reason ? ` (${reason})` : ""}`),
     ...goals.map(({ sessionId, kind, turnsUsed }) => `goal of ${sessionId} ${kind} after ${turnsUsed} turns`),
     ...messages.map(({ messageId, sessionId, state }) => `message ${messageId} for ${sessionId} ${state}`),
-    ...orphans.map(
-      ({ kind, where, sessionId, action, detail }) =>
-        `orphan ${kind} of ${sessionId} ${action}: ${printable(where)}: ${printable(detail)}`,
-    ),
+    ...orphans.map(orphanLine),
     ...pool.map(
       ({ projectId, where, action, detail }) =>
         `worktree of the pool of ${projectId} ${action}: ${printable(where)}: ${printable(detail)}`,
@@ -41,17 +45,18 @@ function linesOf(result: ReconcileResult): readonly string[] {
 
 interface Flags {
   readonly interval?: string;
+  readonly salvage: boolean;
 }
 
-async function tick(ao: Ao): Promise<ReconcileResult> {
+async function tick(ao: Ao, { salvage }: Pick<Flags, "salvage">): Promise<ReconcileResult> {
   const { deps, dataDirectory, isNew } = ao;
-  if (!isNew) return reconcile(deps, { envOf: (record) => configuredEnv(ao, record) });
+  if (!isNew) return reconcile(deps, { salvage, envOf: (record) => configuredEnv(ao, record) });
   // Without a store nothing can be known to be nobody's: it is only named.
   return dataDirectory.exists() ? { ...NOTHING, orphans: await keptWithoutStore(deps) } : NOTHING;
 }
 
-async function once(invocation: Invocation): Promise<number> {
-  const result = await tick(await openWhole(invocation));
+async function once(invocation: Invocation, flags: Flags): Promise<number> {
+  const result = await tick(await openWhole(invocation), flags);
   await invocation.print(result, () => linesOf(result));
   for (const { subject, message } of result.errors) invocation.warn(`${subject}: ${message}`);
   return result.errors.length > 0 ? 1 : 0;
@@ -66,13 +71,13 @@ function printTick({ io, json, warn }: Invocation, result: ReconcileResult): voi
 }
 
 /** One tick after the other until a signal comes or nobody reads any more; what fails is told and not the end. */
-async function keepTicking(invocation: Invocation, intervalMs: number): Promise<number> {
+async function keepTicking(invocation: Invocation, intervalMs: number, flags: Flags): Promise<number> {
   const { interruption, stdout } = invocation.io;
   let ao: Ao | undefined;
   while (!interruption.signal.aborted && stdout.writable) {
     try {
       ao ??= await openWhole(invocation);
-      printTick(invocation, await tick(ao));
+      printTick(invocation, await tick(ao, flags));
       // A store that is not there yet may be there next time.
       if (ao.isNew) ao = closed(ao);
     } catch (error) {
@@ -88,13 +93,14 @@ function closed(ao: Ao | undefined): undefined {
   ao?.close();
 }
 
-async function run(invocation: Invocation, { interval }: Flags): Promise<number> {
+async function run(invocation: Invocation, flags: Flags): Promise<number> {
+  const { interval } = flags;
   const intervalMs = interval === undefined ? null : durationFlag("--interval", interval);
   if (intervalMs !== null && (intervalMs < MIN_INTERVAL_MS || intervalMs > MAX_INTERVAL_MS)) {
     throw new AoError("usage", `--interval must be from 100ms to 1d, is ${JSON.stringify(interval)}`);
   }
   invocation.hold();
-  return intervalMs === null ? once(invocation) : keepTicking(invocation, intervalMs);
+  return intervalMs === null ? once(invocation, flags) : keepTicking(invocation, intervalMs, flags);
 }
 
 /** `ao reconcile`. */
@@ -106,7 +112,9 @@ export function reconcileCommand(host: Host): Command {
         "Finish or take back what was broken off, look at every session once, take away what nobody owns",
       more: [
         "What commands that died have left is carried to its end where that is safe, and taken back where it is not.",
-        "Runtimes and worktrees of nobody are removed when nothing would be lost, and named when something would.",
+        "Runtimes and worktrees of nobody are removed when nothing would be lost, and named when something would. With",
+        "--salvage the work of such a worktree is kept first, then it is freed: ao salvage list, and into a session",
+        "again by ao salvage restore <salvage> --into <session>.",
         "Where the configuration asks for a pool, worktrees are made ahead for the next spawns.",
         "With --interval and --json each tick is one line; what fails is told, and the next tick tries again.",
         "The exit code is 1 when something could not be looked at or carried on; everything else was.",
@@ -117,6 +125,7 @@ export function reconcileCommand(host: Host): Command {
       ],
     })
     .option("--interval <duration>", "go on, with a tick this often, until it is interrupted")
+    .addOption(switchOption("--salvage", "keep the work in worktrees of nobody aside, then free them"))
     .addOption(jsonOption())
     .action(host.action(run));
 }

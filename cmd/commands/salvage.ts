@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
+import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { HeadPosition, SalvageContent } from "../../src/domain/salvage.ts";
 import { toSalvageContentJson, toSalvageJson } from "../../src/domain/salvage-json.ts";
@@ -26,11 +28,17 @@ function headText(head: HeadPosition): string {
   return `${head.branch} at ${head.commit?.slice(0, 12) ?? "no commit"}`;
 }
 
+/** One that has no row any more may have left salvages all the same. */
+function sessionOf(deps: Ao["deps"], name: string): SessionId {
+  return parseSessionId(name) ?? resolveSessionId(deps, name);
+}
+
 async function list(invocation: Invocation, session: string | undefined, flags: ListFlags): Promise<number> {
   const ao = await invocation.open("reading");
   const projectId = await projectFilter(ao, flags.project);
-  const sessionId = session === undefined ? null : resolveSessionId(ao.deps, session);
+  const sessionId = session === undefined ? null : sessionOf(ao.deps, session);
   const { salvages, errors } = await listSalvages(ao.deps, { projectId, sessionId });
+  if (session !== undefined && salvages.length === 0) resolveSessionId(ao.deps, session);
   const nowMs = ao.deps.clock.nowMs();
   await invocation.print({ data: salvages.map(toSalvageJson) }, () =>
     salvages.length === 0
@@ -81,11 +89,16 @@ async function show(invocation: Invocation, name: string): Promise<undefined> {
   return undefined;
 }
 
-async function restore(invocation: Invocation, name: string): Promise<undefined> {
+interface RestoreFlags {
+  readonly into?: string;
+}
+
+async function restore(invocation: Invocation, name: string, { into }: RestoreFlags): Promise<undefined> {
   invocation.hold();
   const ao = await invocation.open("existing");
+  const target = into === undefined ? null : resolveSessionId(ao.deps, into);
   invocation.progress.step("putting work back");
-  const result = await putBackSession(ao.deps, name);
+  const result = await putBackSession(ao.deps, name, target);
   await invocation.print(result, () => [
     result.files === 0
       ? `${result.id} has all of it already`
@@ -160,17 +173,19 @@ function restoreCommand(host: Host): Command {
   return host
     .command({
       usage: "restore <salvage>",
-      purpose: "Put a salvage back into the worktree of its session",
+      purpose: "Put a salvage back into the worktree of its session, or of another",
       more: [
         "The worktree has to stand and its session to rest; ao restore brings both back, and puts back itself what was",
         "kept when the worktree was freed. Only what the branch has is written over; when anything else is in the way",
-        "nothing is changed, and the exit code is 4.",
+        "nothing is changed, and the exit code is 4. Work of no session any more (ao reconcile --salvage) goes into",
+        "a new one, best on the branch it stood on: ao spawn --branch <branch>, then --into that session.",
       ].join("\n"),
       examples: [
         ["ao salvage restore app-7/2", "staged as staged, untracked as untracked"],
-        ["ao salvage restore app-7 --json", "the newest, for a script"],
+        ["ao salvage restore app-7/1 --into app-9 --json", "into another session of the repository"],
       ],
     })
+    .option("--into <session>", "the session whose worktree gets it (default: its own)")
     .addOption(jsonOption())
     .action(host.action(restore));
 }

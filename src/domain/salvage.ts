@@ -2,7 +2,7 @@ import { parseSessionId, type SessionId } from "./ids.ts";
 import type { FindingKind, WorkspaceFinding } from "./workspace-finding.ts";
 
 /** What made somebody keep the work of a workspace. */
-export const SALVAGE_REASONS = ["kill", "cleanup", "rewind", "by_hand"] as const;
+export const SALVAGE_REASONS = ["kill", "cleanup", "rewind", "by_hand", "orphan"] as const;
 export type SalvageReason = (typeof SALVAGE_REASONS)[number];
 
 /** Where a workspace's HEAD stood: on a branch, which has no commit yet when that is `null`, or on none. */

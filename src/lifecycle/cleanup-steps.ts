@@ -97,15 +97,13 @@ async function leave(
 }
 
 /**
- * Carries on a cleanup that its process left. That of an orphan is only ended: whoever finds the worktree again
- * judges it anew, and the session of that name may have another one.
+ * Carries on a cleanup that its process left.
  *
  * @throws AoError as `finishCleanup`; it may be tried again then.
  */
 export async function recoverCleanup(deps: SessionDeps, held: LeasedOperation): Promise<void> {
   const record = held.sessionId === null ? undefined : deps.store.get(held.sessionId);
-  const isOfOrphan = jsonMembers(held.input)?.["orphan"] !== undefined;
-  if (record !== undefined && isCandidate(record) && !isOfOrphan) {
+  if (record !== undefined && isCandidate(record)) {
     await finishCleanup(deps, held, record);
     return;
   }

@@ -4,8 +4,9 @@ import type { ProjectId } from "../../domain/ids.ts";
 import { isDueAnew } from "../../domain/operation-schedule.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
+import { judgeOrphan } from "../recovery/judge-orphans.ts";
 import type { RecoveryError } from "../recovery/recovery.ts";
-import { refusalOf, type Sound, soundly, undoWorkspace } from "../recovery/undo-orphans.ts";
+import { type Sound, soundly, undoWorkspace } from "../recovery/undo-orphans.ts";
 import { type Attempted, attempt } from "./attempt.ts";
 import { fillPool } from "./fill-pool.ts";
 import { type JudgedPool, type JudgedSpare, judgePools } from "./judge-pools.ts";
@@ -68,7 +69,7 @@ export async function planPools(deps: SessionDeps, projectId: ProjectId | null):
 
 async function planRemoval(deps: SessionDeps, { workspace, unwanted }: JudgedSpare) {
   if (unwanted === null || isTaken(deps, workspace)) return null;
-  const holds = await refusalOf(deps, workspace);
+  const { holds } = await judgeOrphan(deps, workspace);
   return changeOf(workspace, unwanted, holds);
 }
 

@@ -73,31 +73,19 @@ function ownsWorkspace({ rows, busy, isBlind }: Owners, { ref }: MarkedWorkspace
   return isBlind || busy.has(ref.sessionId) || isOfRow;
 }
 
+type Told = Pick<Orphan, "action" | "detail"> & Partial<Pick<Orphan, "salvageRef" | "fix">>;
+
+const NOTHING_KEPT = { salvageRef: null, fix: null };
+
 /** An orphan runtime as it is told. */
-export function runtimeOrphan(
-  { sessionId, handle }: MarkedRuntime,
-  told: Pick<Orphan, "action" | "detail">,
-): Orphan {
-  return { kind: "runtime", where: `${handle.id} on ${handle.socketPath}`, sessionId, ...told };
+export function runtimeOrphan({ sessionId, handle }: MarkedRuntime, told: Told): Orphan {
+  const where = `${handle.id} on ${handle.socketPath}`;
+  return { kind: "runtime", where, sessionId, ...NOTHING_KEPT, ...told };
 }
 
 /** An orphan worktree as it is told. */
-export function workspaceOrphan({ ref }: MarkedWorkspace, told: Pick<Orphan, "action" | "detail">): Orphan {
-  return { kind: "worktree", where: ref.path, sessionId: ref.sessionId, ...told };
-}
-
-/** All orphans, only named. */
-export function nameOrphans({ runtimes, workspaces }: Orphans): readonly Orphan[] {
-  return [
-    ...runtimes.map((runtime) => {
-      const detail =
-        runtime.process === null ? "its agent is dead" : `its agent runs as ${runtime.process.pid}`;
-      return runtimeOrphan(runtime, { action: "found", detail });
-    }),
-    ...workspaces.map((workspace) =>
-      workspaceOrphan(workspace, { action: "found", detail: workspace.flaw ?? "no session has it" }),
-    ),
-  ];
+export function workspaceOrphan({ ref }: MarkedWorkspace, told: Told): Orphan {
+  return { kind: "worktree", where: ref.path, sessionId: ref.sessionId, ...NOTHING_KEPT, ...told };
 }
 
 const NO_STORE = "there is no store that could tell whose it is";

@@ -22,9 +22,13 @@ export interface Orphan {
   /** Whose it says to be. */
   readonly sessionId: SessionId;
   /** `found` when only named, as by `findOrphans`. */
-  readonly action: "found" | "undone" | "kept";
+  readonly action: "found" | "undone" | "salvaged" | "kept";
   /** One clause: why it was kept, or what it is. */
   readonly detail: string;
+  /** Where the work is that was in it; `null` when none was kept. */
+  readonly salvageRef: string | null;
+  /** The command that keeps the work in it aside and frees it; `null` when none does. */
+  readonly fix: string | null;
 }
 
 /** What one tick did. All lists are empty when there was nothing to do. */

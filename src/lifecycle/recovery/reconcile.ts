@@ -23,6 +23,11 @@ interface Observed {
   readonly errors: readonly RecoveryError[];
 }
 
+export interface ReconcileOptions extends ContinueOptions {
+  /** Also frees worktrees of nobody that hold work, once that is kept; no when not given. */
+  readonly salvage?: boolean;
+}
+
 /**
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, takes up
  * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away
@@ -31,7 +36,7 @@ interface Observed {
  *
  * @throws AoError when the store cannot be used.
  */
-export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}): Promise<ReconcileResult> {
+export async function reconcile(deps: SessionDeps, options: ReconcileOptions = {}): Promise<ReconcileResult> {
   const { operations, errors } = await recoverOperations(deps);
   const unseen = { observed: 0, transitions: [], marks: null };
   const seen = await orError<Omit<Observed, "errors">>("sessions", unseen, () => observe(deps));
@@ -46,7 +51,7 @@ export async function reconcile(deps: SessionDeps, options: ContinueOptions = {}
     return { setAside: await deps.inbox.tidy(deps.clock.nowMs()), errors: [] };
   });
   const undone = await orError<Omit<UndoneOrphans, "errors">>("orphans", { orphans: [] }, () =>
-    undoOrphans(deps, seen.marks),
+    undoOrphans(deps, { marks: seen.marks, salvage: options.salvage === true }),
   );
   const tended = await orError<Omit<TendedPools, "errors">>("pools", { pool: [] }, () =>
     tendPools(deps, { projectId: null, fills: true }),

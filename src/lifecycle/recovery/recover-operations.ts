@@ -15,6 +15,7 @@ import { recoverFiles } from "../salvage/change-files.ts";
 import { finishPutBack } from "../salvage/put-back-steps.ts";
 import { finishRewind } from "../salvage/rewind-steps.ts";
 import { recoverSpawn } from "../spawn-steps.ts";
+import { isOfOrphan, recoverOrphan } from "./free-orphan.ts";
 import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } from "./recovery.ts";
 
 /**
@@ -53,7 +54,7 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
     case "restore":
       return recoverRestore(deps, held);
     case "cleanup":
-      return recoverCleanup(deps, held);
+      return isOfOrphan(held) ? recoverOrphan(deps, held) : recoverCleanup(deps, held);
     case "cancel_turn":
       return recoverCancel(deps, held);
     case "rewind":

@@ -7,10 +7,10 @@ import type { SessionDeps } from "../deps.ts";
 import { beginOnce } from "../operations/begin-once.ts";
 import { carryOut } from "../operations/carry-out.ts";
 import { crossing } from "../operations/crossing.ts";
-import { operationLedger } from "../operations/ledger.ts";
 import { removeLaunch } from "../teardown.ts";
-import { describeFindings, describeRefusal, isRefusal } from "../workspace-refusal.ts";
 import { findOrphans, runtimeOrphan, workspaceOrphan } from "./find-orphans.ts";
+import { freeOrphan, isOwned, orphanIntent } from "./free-orphan.ts";
+import { isSalvageReady, judgeOrphan } from "./judge-orphans.ts";
 import type { Orphan } from "./reconcile-result.ts";
 import type { RecoveryError } from "./recovery.ts";
 
@@ -22,16 +22,22 @@ export interface UndoneOrphans {
   readonly errors: readonly RecoveryError[];
 }
 
+export interface UndoOptions {
+  /** As of `findOrphans`. */
+  readonly marks?: RuntimeSurvey["marks"];
+  /** Also takes worktrees away that hold work, once that is kept; no when not given. */
+  readonly salvage?: boolean;
+}
+
 /**
  * Takes away what has our marks, no owner, and nothing to lose in it; names the rest. Each on its own. Where the
  * store is damaged anywhere nothing is taken away, which is an error of each: an owner may be what is lost.
- * `marks` as of `findOrphans`.
  *
  * @throws AoError as `findOrphans`; nothing was changed then.
  */
 export async function undoOrphans(
   deps: SessionDeps,
-  marks: RuntimeSurvey["marks"] = null,
+  { marks = null, salvage = false }: UndoOptions = {},
 ): Promise<UndoneOrphans> {
   const { runtimes, workspaces } = await findOrphans(deps, marks);
   const orphans: Orphan[] = [];
@@ -49,7 +55,7 @@ export async function undoOrphans(
       continue;
     }
     const orphan = await settle(errors, `worktree ${workspace.ref.path}`, () =>
-      undoWorkspace(sight, workspace),
+      undoWorkspace(sight, workspace, salvage),
     );
     if (orphan !== null) orphans.push(orphan);
   }
@@ -131,50 +137,33 @@ function launchIn({ progress }: Operation): JsonValue | undefined {
 }
 
 /**
- * Takes a worktree of nobody away when there is nothing to lose in it; `null` when another process works on it.
+ * Takes a worktree of nobody away when there is nothing to lose in it, or with `salvage` once all that is in it is
+ * kept; `null` when another process works on it.
  *
- * @throws AoError store_corrupt, operation_in_progress, and as `Workspace.destroy`.
+ * @throws AoError store_corrupt, operation_in_progress, and as `freeOrphan`.
  */
-export async function undoWorkspace(deps: Sound, workspace: MarkedWorkspace): Promise<Orphan | null> {
-  const refusal = await refusalOf(deps, workspace);
-  if (refusal !== null) return workspaceOrphan(workspace, { action: "kept", detail: refusal });
+export async function undoWorkspace(
+  deps: Sound,
+  workspace: MarkedWorkspace,
+  salvage = false,
+): Promise<Orphan | null> {
+  const judged = await judgeOrphan(deps, workspace);
+  const { holds, fix } = judged;
+  const keeps = salvage && isSalvageReady(judged);
+  if (holds !== null && !keeps) return workspaceOrphan(workspace, { action: "kept", detail: holds, fix });
   deps.requireSound();
-  const begun = await beginOnce(deps, intentOf(deps, workspace), () => refuseOwned(deps, workspace));
+  const intent = orphanIntent(deps, workspace.ref, keeps);
+  const begun = await beginOnce(deps, intent, () => refuseOwned(deps, workspace));
   if (begun.kind !== "begun") return null;
   const held = begun.operation;
-  return carryOut(deps, held, async () => {
-    await crossing(deps, "reconcile.workspace.destroy", () => deps.workspace.destroy(workspace.ref));
-    await crossing(deps, "reconcile.complete", () => operationLedger(deps).complete(held, { freed: true }));
-    return workspaceOrphan(workspace, { action: "undone", detail: "it held nothing to lose" });
-  });
+  const { why, salvageRef } = await carryOut(deps, held, () => freeOrphan(deps, held, workspace.ref));
+  if (why !== null) return workspaceOrphan(workspace, { action: "kept", detail: why, salvageRef });
+  return salvageRef === null
+    ? workspaceOrphan(workspace, { action: "undone", detail: "it held nothing to lose" })
+    : workspaceOrphan(workspace, { action: "salvaged", detail: `it held ${holds}`, salvageRef });
 }
 
-/** Why it has to stay; `null` when nothing would be lost. @throws AoError as `Workspace.inspect` but for a refusal */
-export async function refusalOf(
-  { workspace }: SessionDeps,
-  { ref, flaw }: MarkedWorkspace,
-): Promise<string | null> {
-  if (flaw !== null) return flaw;
-  try {
-    const findings = await workspace.inspect(ref);
-    return findings.length === 0 ? null : describeFindings(findings);
-  } catch (error) {
-    if (isRefusal(error)) return describeRefusal(error);
-    throw error;
-  }
-}
-
-function intentOf({ ids }: SessionDeps, { ref }: MarkedWorkspace) {
-  const { projectId, sessionId } = ref;
-  return {
-    ...({ kind: "cleanup", projectId, sessionId, identifyingSessionId: sessionId } as const),
-    ...{ subject: ids.uuid(), input: { orphan: ref.path }, progress: null },
-  };
-}
-
-function refuseOwned(deps: SessionDeps, workspace: MarkedWorkspace): void {
-  const { ref } = workspace;
-  const metadata = deps.store.get(ref.sessionId)?.metadata;
-  if (metadata?.workspacePath === ref.path && metadata.workspaceFreedAtMs === null)
-    throw new AoError("operation_in_progress", `worktree ${ref.path} was taken up meanwhile`);
+function refuseOwned({ store }: SessionDeps, { ref }: MarkedWorkspace): void {
+  if (!isOwned(store, ref)) return;
+  throw new AoError("operation_in_progress", `worktree ${ref.path} was taken up meanwhile`);
 }

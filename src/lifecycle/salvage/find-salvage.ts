@@ -29,7 +29,7 @@ export async function listSalvages(
 ): Promise<SalvageList> {
   const salvages: FoundSalvage[] = [];
   const errors: { repositoryPath: string; message: string }[] = [];
-  for (const repositoryPath of repositories(deps, { projectId, sessionId })) {
+  for (const repositoryPath of repositoriesOf(deps, { projectId, sessionId })) {
     try {
       const found = await deps.snapshots.list(repositoryPath, sessionId ?? undefined);
       const wanted = found.filter((salvage) => isOfProject(deps, salvage, projectId));
@@ -61,8 +61,11 @@ interface Scope {
   readonly sessionId: SessionId | null;
 }
 
-/** Those of sessions come along: their project may not be registered any more. */
-function repositories({ store }: FindDeps, { projectId, sessionId }: Scope): readonly string[] {
+/** Those that `ao` knows, by path. Those of sessions come along: their project may not be registered any more. */
+export function repositoriesOf(
+  { store }: Pick<FindDeps, "store">,
+  { projectId, sessionId }: Scope,
+): readonly string[] {
   const own = sessionId === null ? undefined : store.get(sessionId);
   if (own !== undefined) return [own.metadata.repositoryPath];
   const projects = store.projects().filter(({ id }) => projectId === null || id === projectId);

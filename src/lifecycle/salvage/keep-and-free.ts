@@ -30,9 +30,12 @@ export interface Freeing {
  * @throws AoError as `Workspace.destroy` and `Snapshots.salvage`; what was kept by then stays on record.
  */
 export async function keepAndFree(deps: SessionDeps, freeing: Freeing): Promise<string | null> {
-  const { held, record } = freeing;
-  const ref = freeing.salvage ? await keep(deps, freeing) : null;
-  const last = { isKept: heldBy(deps, workspaceRef(record), ref), fence: fenceOf(deps, held) };
+  const { held, record, onStep } = freeing;
+  const workspace = workspaceRef(record);
+  if (freeing.salvage) onStep?.("keeping work");
+  const reason = held.kind === "cleanup" ? "cleanup" : "kill";
+  const ref = freeing.salvage ? await keepWork(deps, held, { workspace, reason }) : null;
+  const last = { isKept: heldBy(deps, workspace, ref), fence: fenceOf(deps, held) };
   await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, last));
   await crossing(deps, `${held.kind}.freed`, () => recordFreed(deps, held, ref));
   return ref;
@@ -68,13 +71,20 @@ export function heldBy(
   return ref === null ? undefined : () => snapshots.holds({ workspace, ref });
 }
 
-/** What an earlier try has kept serves while it is all there is. */
-async function keep(deps: SessionDeps, { held, record, onStep }: Freeing): Promise<string | null> {
-  onStep?.("keeping work");
-  const workspace = workspaceRef(record);
+/**
+ * Keeps the work of a worktree, on record in the operation when it returns. What an earlier try has kept serves
+ * while it is all there is.
+ *
+ * @returns the salvage; `null` when there is nothing to keep.
+ * @throws AoError as `Snapshots.salvage`.
+ */
+export async function keepWork(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  { workspace, reason }: { readonly workspace: WorkspaceRef; readonly reason: SalvageReason },
+): Promise<string | null> {
   const known = salvageOf(requireOperation(deps, held.id));
   if (known !== null && (await stillHolds(deps, workspace, known))) return known;
-  const reason: SalvageReason = held.kind === "cleanup" ? "cleanup" : "kill";
   const atMs = deps.clock.nowMs();
   const outcome = await crossing(deps, `${held.kind}.salvage`, () =>
     deps.snapshots.salvage({ workspace, reason, atMs, fence: fenceOf(deps, held) }),

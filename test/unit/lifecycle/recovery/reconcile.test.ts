@@ -5,7 +5,8 @@ import type { Operation } from "../../../../src/domain/operation.ts";
 import { cleanupSessions } from "../../../../src/lifecycle/cleanup-sessions.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { removeProject } from "../../../../src/lifecycle/projects.ts";
-import { findOrphans, nameOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
+import { findOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
+import { nameOrphans } from "../../../../src/lifecycle/recovery/judge-orphans.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
@@ -235,12 +236,12 @@ describe("an orphan", () => {
     const world = aWorld();
     await strays(world, "app-7");
     world.clearLog();
-    const named = nameOrphans(await findOrphans(world.deps));
+    const named = await nameOrphans(world.deps, await findOrphans(world.deps));
     expect(named).toMatchObject([
       { kind: "runtime", action: "found" },
       { kind: "worktree", action: "found" },
     ]);
-    expect(world.log).toEqual(["runtime.marked"]);
+    expect(world.log).toEqual(["runtime.marked", "workspace.inspect app-7"]);
   });
 
   test("is no runtime or worktree that another process just makes", async () => {
