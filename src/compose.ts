@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { claudeCodeAgent } from "./adapters/agents/claude-code/claude-code-agent.ts";
+import { codexAgent } from "./adapters/agents/codex/codex-agent.ts";
 import { keepDeclarations, readDeclarations } from "./adapters/agents/declared/declaration-files.ts";
 import { declaredAgent } from "./adapters/agents/declared/declared-agent.ts";
 import { KNOWN_AGENTS } from "./adapters/agents/declared/known-agents.ts";
@@ -93,6 +94,7 @@ function embeddedProgram(): string {
 function allAgents(env: Environment, declared: string): Map<string, Agent> {
   const agents = [
     claudeCodeAgent({ env, uid: process.getuid?.() }),
+    codexAgent({ env }),
     embeddedAgent({ programPath: embeddedProgram(), nodePath: process.execPath }),
     shellAgent(),
     ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),
