@@ -5,7 +5,7 @@ import type { LaunchId } from "../domain/ids.ts";
 export interface Inbox {
   /**
    * All waiting events, or those of one launch, oldest first, those of one time in the order they were put.
-   * Malformed ones are left out. A pure read.
+   * Malformed ones, and those that are still being written, are left out. A pure read.
    *
    * @throws AoError data_dir_unusable when the inbox is there and cannot be read.
    */
@@ -24,8 +24,8 @@ export interface Inbox {
    */
   setAside(ids: readonly string[]): Promise<void>;
   /**
-   * Sets aside whatever waits and is no event, and removes what can be of no more use: drafts whose writer
-   * stopped a day before `nowMs`, what was set aside 14 days before it. Idempotent.
+   * Sets aside whatever waits and is no event, also one whose writer stopped half way a day before `nowMs`, and
+   * removes what can be of no more use: drafts of as long ago, what was set aside 14 days before it. Idempotent.
    *
    * @returns how many lie aside now.
    * @throws AoError data_dir_unusable when the inbox cannot be read or changed.

@@ -8,7 +8,7 @@ import { formatHookEvent } from "../../domain/hook-event.ts";
 import type { LaunchId } from "../../domain/ids.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { parseEventFile } from "./event-file.ts";
-import { makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
+import { isOlder, makeFolders, moveEntry, namesIn, removeFile, removeOlderThan } from "./folders.ts";
 import { readInbox, readLaunch } from "./read-events.ts";
 
 export interface FileInboxOptions {
@@ -73,9 +73,15 @@ function setAside(dir: string, ids: readonly string[]): void {
   for (const id of ids) moveEntry(id, join(dir, "new"), aside);
 }
 
+/** Names of what waits and will never be an event. */
+function hopeless(ready: string, nowMs: number): readonly string[] {
+  if (namesIn(ready).length === 0) return [];
+  const { malformed, unfinished } = readInbox(ready);
+  return [...malformed, ...unfinished.filter((name) => isOlder(join(ready, name), nowMs - DRAFT_KEPT_MS))];
+}
+
 function tidy(dir: string, nowMs: number): number {
-  const ready = join(dir, "new");
-  setAside(dir, namesIn(ready).length === 0 ? [] : readInbox(ready).malformed);
+  setAside(dir, hopeless(join(dir, "new"), nowMs));
   removeOlderThan(join(dir, "tmp"), nowMs - DRAFT_KEPT_MS);
   removeOlderThan(join(dir, "aside"), nowMs - ASIDE_KEPT_MS);
   return namesIn(join(dir, "aside")).length;
@@ -86,7 +92,7 @@ function bytesOf(event: Omit<HookEvent, "id">): Buffer {
   const bytes = Buffer.from(formatHookEvent(event));
   const back = parseEventFile(bytes);
   const fields = ["sessionId", "launchId", "agent", "event", "atMs"] as const;
-  if (back === undefined || fields.some((field) => back[field] !== event[field])) {
+  if (typeof back === "string" || fields.some((field) => back[field] !== event[field])) {
     throw new AoError("usage", `the hook event ${JSON.stringify(event.event)} is malformed or too large`);
   }
   return bytes;
@@ -114,8 +120,9 @@ function put(dir: string, name: string, bytes: Buffer): void {
 }
 
 /**
- * The inbox as a folder, one event a file, so that a hook needs no more than a shell: it writes into `tmp`
- * and renames into `new`. The name of the file is the event's id. What nobody will apply lies in `aside`.
+ * The inbox as a folder, one event a file, so that a hook needs no more than a shell: it writes into `new`,
+ * and what it has not ended with the last line is no event yet. Who has more writes into `tmp` and renames.
+ * The name of the file is the event's id. What nobody will apply lies in `aside`.
  */
 export function fileInbox({ dir }: FileInboxOptions): Inbox {
   const nextName = eventNames();

@@ -48,12 +48,18 @@ export function moveEntry(name: string, from: string, to: string): void {
   });
 }
 
+/** Whether an entry's content last changed before a moment, in Unix milliseconds; no when it is gone. */
+export function isOlder(path: string, beforeMs: number): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.ctimeMs < beforeMs;
+}
+
 /** Removes every entry whose content last changed before a moment, in Unix milliseconds. Follows no link. */
 export function removeOlderThan(folder: string, beforeMs: number): void {
   for (const name of namesIn(folder)) {
     unlessGone(() => {
       const path = join(folder, name);
-      if (lstatSync(path).ctimeMs < beforeMs) rmSync(path, { recursive: true, force: true });
+      if (isOlder(path, beforeMs)) rmSync(path, { recursive: true, force: true });
     });
   }
 }

@@ -20,22 +20,25 @@ function readAll(fd: number, sizeBytes: number): Buffer {
   return bytes.subarray(0, filled);
 }
 
-function readOpen(fd: number, id: string): HookEvent | undefined {
+function readOpen(fd: number, id: string): HookEvent | "malformed" | "unfinished" {
   const stats = fstatSync(fd);
-  if (!stats.isFile() || stats.size > MAX_HOOK_HEAD_BYTES + MAX_HOOK_BODY_BYTES) return undefined;
+  if (!stats.isFile() || stats.size > MAX_HOOK_HEAD_BYTES + MAX_HOOK_BODY_BYTES) return "malformed";
   const content = parseEventFile(readAll(fd, stats.size));
-  return content && { ...content, id, atMs: content.atMs ?? Math.floor(stats.mtimeMs) };
+  if (typeof content === "string") return content;
+  return { ...content, id, atMs: content.atMs ?? Math.floor(stats.mtimeMs) };
 }
 
 /** What an entry that will never be opened as a file gives: a link, a socket, a file of another user. */
 const NO_FILE: readonly string[] = ["ELOOP", "ENXIO", "EACCES", "EPERM"];
 
+type Found = HookEvent | "malformed" | "unfinished" | "unreadable";
+
 /** The event in a file; `unreadable` also when it is gone by now. One bad entry must not hide the others. */
-function readEvent(directory: string, id: string): HookEvent | "malformed" | "unreadable" {
+function readEvent(directory: string, id: string): Found {
   let fd: number | undefined;
   try {
     fd = openSync(join(directory, id), OPEN_FLAGS);
-    return readOpen(fd, id) ?? "malformed";
+    return readOpen(fd, id);
   } catch (error) {
     return hasErrorCode(error, ...NO_FILE) ? "malformed" : "unreadable";
   } finally {
@@ -73,6 +76,8 @@ export interface InboxContent {
   readonly events: readonly HookEvent[];
   /** Names of entries that are no event; those that could not be read this time are left out. */
   readonly malformed: readonly string[];
+  /** Names of files whose writer is not done with them, or never will be. */
+  readonly unfinished: readonly string[];
 }
 
 /**
@@ -87,10 +92,12 @@ export function readInbox(directory: string): InboxContent {
 function readNames(directory: string, names: readonly string[]): InboxContent {
   const events: HookEvent[] = [];
   const malformed: string[] = [];
+  const unfinished: string[] = [];
   for (const name of names) {
     const event = readEvent(directory, name);
     if (event === "malformed") malformed.push(name);
+    else if (event === "unfinished") unfinished.push(name);
     else if (event !== "unreadable") events.push(event);
   }
-  return { events: events.sort(byTimeThenId), malformed };
+  return { events: events.sort(byTimeThenId), malformed, unfinished };
 }

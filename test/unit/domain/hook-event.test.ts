@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatHookEvent, HOOK_FIRST_LINE, HOOK_HEADERS } from "../../../src/domain/hook-event.ts";
+import { formatHookEvent, HOOK_HEADERS } from "../../../src/domain/hook-event.ts";
 import { HOOK_SCRIPT } from "../../../src/domain/hook-script.ts";
 import { launchId, sessionId } from "../../support/builders.ts";
 
@@ -11,7 +11,7 @@ test("the file of an event has its headers in their order, a blank line and the 
   );
 });
 
-test("the hook script writes the same head, without the time", () => {
+test("the hook script writes the same head in place, with its end for the time", () => {
   const headers = HOOK_HEADERS.slice(0, -1).map((name) => `${name} %s\\n`);
-  expect(HOOK_SCRIPT).toContain(`printf '${HOOK_FIRST_LINE}\\n${headers.join("")}\\n' "$AO_SESSION_ID"`);
+  expect(HOOK_SCRIPT).toContain(`printf 'ao-hook 2\\n${headers.join("")}end %s\\n\\n' "$AO_SESSION_ID"`);
 });

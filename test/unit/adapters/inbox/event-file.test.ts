@@ -4,6 +4,8 @@ import { parseEventFile } from "../../../../src/adapters/inbox/event-file.ts";
 import { formatHookEvent } from "../../../../src/domain/hook-event.ts";
 
 const HEAD = "ao-hook 1\nsession app-7\nlaunch l-1\nagent codex\nevent agent-turn-complete\n";
+const IN_PLACE = `${HEAD.replace("1", "2")}end l-1-7-8-0\n\n`;
+const END = "\nend l-1-7-8-0\n";
 const parse = (text: string) => parseEventFile(Buffer.from(text));
 
 describe("parseEventFile", () => {
@@ -34,9 +36,13 @@ describe("parseEventFile", () => {
   });
 
   test.each([
-    ["an empty file", ""],
     ["no blank line", HEAD],
-    ["another first line", `ao-hook 2${HEAD.slice(9)}\n`],
+    ["another first line", `ao-hook 3${HEAD.slice(9)}\n`],
+    ["in place, and its end has no name", `${HEAD.replace("1", "2")}\nbody${END}`],
+    ["in place, with two ends", `${IN_PLACE.slice(0, -1)}end x\n\n${END}`],
+    ["in place, of no session", `${IN_PLACE.replace("session app-7\n", "")}half`],
+    ["in place, with a head over 8 KiB", `ao-hook 2\nnote ${"x".repeat(8192)}`],
+    ["in place, with a body over 8 MiB", `${IN_PLACE}${"x".repeat(8 * 1024 * 1024 + 1)}${END}`],
     ["a first line with a space behind it", `ao-hook 1 ${HEAD.slice(9)}\n`],
     ["line ends of Windows", `${HEAD}\n`.replaceAll("\n", "\r\n")],
     ["no session", `${HEAD.replace("session app-7\n", "")}\n`],
@@ -61,21 +67,45 @@ describe("parseEventFile", () => {
     ["a head over 8 KiB", `${HEAD}note ${"x".repeat(8192)}\n\n`],
     ["a body over 8 MiB", `${HEAD}\n${"x".repeat(8 * 1024 * 1024 + 1)}`],
   ])("%s is malformed", (_what, text) => {
-    expect(parse(text)).toBeUndefined();
+    expect(parse(text)).toBe("malformed");
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["lines that look like headers", "\n\nao-hook 1\nsession x-1\n\n"],
+    ["another's end", "a\nend l-1-7-9-0\n"],
+    ["its own end", `a${END}`],
+    ["NUL and line ends", "a\0b\r\n\n"],
+  ])("an event that is written in place has the body of %s that lies before its last line", (_what, body) => {
+    expect(parse(`${IN_PLACE}${body}${END}`)).toMatchObject({ sessionId: "app-7", atMs: null, body });
+  });
+
+  test("an event that is written in place is unfinished wherever its writer stops", () => {
+    const whole = `${IN_PLACE}{"text":"Grüße"}${END}`;
+    const bytes = Buffer.from(whole);
+    for (let length = 0; length < bytes.length; length += 1) {
+      expect(parseEventFile(bytes.subarray(0, length))).toBe("unfinished");
+    }
+    expect(parseEventFile(bytes)).toMatchObject({ body: '{"text":"Grüße"}' });
+    expect(parse(`${whole}more`)).toBe("unfinished");
   });
 
   test("bytes that are no text become replacement characters", () => {
     const bytes = Buffer.concat([Buffer.from(`${HEAD}\na`), Buffer.of(0xff, 0x00, 0xfe), Buffer.from("b")]);
-    expect(parseEventFile(bytes)?.body).toBe("a\ufffd\0\ufffdb");
+    expect(parseEventFile(bytes)).toMatchObject({ body: "a\ufffd\0\ufffdb" });
   });
 
   test("never throws, whatever the bytes", () => {
     const anyBytes = fc.uint8Array({ maxLength: 300 });
     fc.assert(
-      fc.property(fc.constantFrom("", "ao-hook 1\n", HEAD), anyBytes, (start, rest) => {
-        const content = parseEventFile(Buffer.concat([Buffer.from(start), rest]));
-        expect(content === undefined || content.sessionId !== "").toBe(true);
-      }),
+      fc.property(
+        fc.constantFrom("", "ao-hook 1\n", HEAD, "ao-hook 2\n", IN_PLACE),
+        anyBytes,
+        (start, rest) => {
+          const content = parseEventFile(Buffer.concat([Buffer.from(start), rest]));
+          expect(typeof content === "string" || content.sessionId !== "").toBe(true);
+        },
+      ),
     );
   });
 
@@ -95,7 +125,7 @@ describe("parseEventFile", () => {
           const given = { sessionId, launchId, agent, event, body, atMs: 5 };
           const back = parseEventFile(Buffer.from(formatHookEvent(given)));
           const isClean = ![sessionId, launchId, agent, event].some((field) => field.includes("\n"));
-          if (back !== undefined && isClean) expect(back).toEqual(given);
+          if (back !== "malformed" && isClean) expect(back).toEqual(given);
         },
       ),
     );

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -18,6 +19,7 @@ import { anEvent } from "../../../contract/inbox.contract.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { unprivileged } from "../../../support/unprivileged.ts";
 
+const DAY_MS = 24 * 3_600_000;
 const HEAD = "ao-hook 1\nsession app-7\nlaunch l-1\nagent codex\nevent Stop\n";
 
 /** An inbox folder that is there already, so that a test can drop files into it. */
@@ -116,7 +118,7 @@ describe("fileInbox", () => {
   test("a tidy sets aside what is no event, whatever it is, and counts it", async () => {
     const { dir, drop } = aFolder();
     drop("good", `${HEAD}\nbody`);
-    drop("empty", "");
+    drop("headless", HEAD);
     drop("huge", `${HEAD}\n${"x".repeat(9 * 1024 * 1024)}`);
     symlinkSync("nowhere", join(dir, "new", "dangling"));
     mkdirSync(join(dir, "new", "folder"));
@@ -124,8 +126,33 @@ describe("fileInbox", () => {
     const inbox = fileInbox({ dir });
     expect(await inbox.tidy(Date.now())).toBe(5);
     expect(readdirSync(join(dir, "new"))).toEqual(["good"]);
-    expect(readdirSync(join(dir, "aside")).sort()).toEqual(["dangling", "empty", "folder", "huge", "pipe"]);
+    expect(readdirSync(join(dir, "aside")).sort()).toEqual([
+      "dangling",
+      "folder",
+      "headless",
+      "huge",
+      "pipe",
+    ]);
     expect(await inbox.tidy(Date.now())).toBe(5);
+  });
+
+  test("half an event waits for its end, hides no other, and is set aside and counted after a day", async () => {
+    const { dir, drop } = aFolder();
+    const half = `${HEAD.replace("1", "2")}end e\n\nbo`;
+    for (const [name, text] of Object.entries({ good: `${HEAD}\nbody`, empty: "", half, slow: half })) {
+      drop(name, text);
+    }
+    const inbox = fileInbox({ dir });
+    const waiting = async () => (await inbox.pending()).map(({ id, body }) => [id, body]);
+    expect(await waiting()).toEqual([["good", "body"]]);
+    expect(await inbox.tidy(Date.now() + DAY_MS - 60_000)).toBe(0);
+    appendFileSync(join(dir, "new", "slow"), "dy\nend e\n");
+    expect((await waiting()).sort()).toEqual([
+      ["good", "body"],
+      ["slow", "body"],
+    ]);
+    expect(await inbox.tidy(Date.now() + DAY_MS + 60_000)).toBe(2);
+    expect(readdirSync(join(dir, "aside")).sort()).toEqual(["empty", "half"]);
   });
 
   test("a file that will never be opened is set aside and counted, like what is no event", async () => {
@@ -141,17 +168,16 @@ describe("fileInbox", () => {
 
   test("a tidy removes drafts after a day and what lies aside after 14, and no younger ones", async () => {
     const { dir, drop } = aFolder();
-    drop("bad", "");
+    drop("bad", HEAD);
     mkdirSync(join(dir, "tmp"));
     writeFileSync(join(dir, "tmp", "draft"), "");
     const inbox = fileInbox({ dir });
-    const dayMs = 24 * 3_600_000;
-    expect(await inbox.tidy(Date.now() + dayMs - 60_000)).toBe(1);
+    expect(await inbox.tidy(Date.now() + DAY_MS - 60_000)).toBe(1);
     expect(readdirSync(join(dir, "tmp"))).toEqual(["draft"]);
-    expect(await inbox.tidy(Date.now() + dayMs + 60_000)).toBe(1);
+    expect(await inbox.tidy(Date.now() + DAY_MS + 60_000)).toBe(1);
     expect(readdirSync(join(dir, "tmp"))).toEqual([]);
-    expect(await inbox.tidy(Date.now() + 14 * dayMs - 60_000)).toBe(1);
-    expect(await inbox.tidy(Date.now() + 14 * dayMs + 60_000)).toBe(0);
+    expect(await inbox.tidy(Date.now() + 14 * DAY_MS - 60_000)).toBe(1);
+    expect(await inbox.tidy(Date.now() + 14 * DAY_MS + 60_000)).toBe(0);
   });
 
   test.each([
