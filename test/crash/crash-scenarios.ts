@@ -9,6 +9,7 @@ import { cleanupSchema, reconcileSchema, sessionSchema, turnsSchema } from "../s
 
 /** An agent that outlives the longest sweep. */
 import { FORK_SCENARIO } from "./fork-scenario.ts";
+import { ORPHAN_SCENARIO } from "./orphan-scenario.ts";
 
 export const SHELL = ["--agent", "shell", "--", "sleep", "14400"];
 /** The only commit of a branch that a person made. */
@@ -39,6 +40,8 @@ export interface CrashScenario {
   /** Makes the session that the command is about, if it is about one. */
   arrange(place: Place, subject: Subject): Promise<Subject>;
   argv(subject: Subject): readonly string[];
+  /** With what `ao reconcile` sets it right; nothing more when not given. */
+  readonly recovery?: readonly string[];
   /** What is true whatever became of the command, from its recovery on. */
   expectIntact?(place: Place, subject: Subject): void;
   /** What is true once the command was carried out, however often it was tried; `last` is its last result. */
@@ -59,11 +62,11 @@ export function expectNeighbourUnharmed(place: Place): void {
   expect(workOf(place, place.neighbour)).toBe(WORK);
 }
 
-function worktreeOf({ ao }: Place, id: string): string {
+export function worktreeOf({ ao }: Place, id: string): string {
   return join(ao.dataDir, "worktrees", "shop", id);
 }
 
-function addWork(place: Place, id: string): void {
+export function addWork(place: Place, id: string): void {
   writeFileSync(join(worktreeOf(place, id), "precious.txt"), WORK);
 }
 
@@ -81,7 +84,7 @@ interface Arranged {
 const KEEPING = { freed: [], kept: ["--keep-worktree"], salvaged: ["--salvage"] } as const;
 
 /** A session on the subject's branch. */
-function spawned({ agent = SHELL, killed, work = false }: Arranged) {
+export function spawned({ agent = SHELL, killed, work = false }: Arranged) {
   return async (place: Place, subject: Subject): Promise<Subject> => {
     const { ao, repository } = place;
     const session = await ao.json(sessionSchema, ["spawn", "--branch", subject.branch, ...agent], {
@@ -130,14 +133,14 @@ function expectKeptAside({ repository }: Place, { id }: Subject): void {
 }
 
 /** Once, and whole. */
-function expectSalvaged(place: Place, subject: Subject): void {
+export function expectSalvaged(place: Place, subject: Subject): void {
   const prefix = `refs/ao/salvage/${subject.id}`;
   expect(git(place.repository, "for-each-ref", "--format=%(refname)", prefix)).toBe(`${prefix}/1`);
   expectKeptAside(place, subject);
 }
 
 /** The work is where it was, or kept aside. */
-function expectSomewhere(place: Place, subject: Subject): void {
+export function expectSomewhere(place: Place, subject: Subject): void {
   const worktree = worktreeOf(place, subject.id ?? "");
   if (existsSync(join(worktree, "precious.txt"))) expectWork(place, subject);
   else expectKeptAside(place, subject);
@@ -353,4 +356,5 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     },
   },
   FORK_SCENARIO,
+  ORPHAN_SCENARIO,
 ];

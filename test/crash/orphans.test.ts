@@ -1,11 +1,19 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { git } from "../support/ao.ts";
 import { expectSound } from "../support/crash-traces.ts";
 import { doctorSchema, listSchema, reconcileSchema } from "../support/json-schemas.ts";
-import { aPlace, expectNeighbourUnharmed, type Place, SHELL } from "./crash-scenarios.ts";
+import {
+  addWork,
+  aPlace,
+  expectNeighbourUnharmed,
+  type Place,
+  SHELL,
+  worktreeOf,
+} from "./crash-scenarios.ts";
+import { forgetRow, salvagesOf } from "./orphan-scenario.ts";
 import { stoppedAt } from "./stopped-run.ts";
 
 const SUBJECT = "shop-2";
@@ -14,6 +22,39 @@ const SPAWN = ["spawn", "--branch", "subject", ...SHELL];
 const reconcile = ({ ao }: Place) => ao.json(reconcileSchema, ["reconcile"]);
 
 describe("an orphan", () => {
+  test("with work in it is kept aside by the command that is named, and its work comes back in a session", async () => {
+    const place = await aPlace();
+    const { ao, repository } = place;
+    const id = await ao.spawn(repository, SPAWN.slice(1));
+    addWork(place, id);
+    expect((await ao.run(["kill", id, "--keep-worktree"])).exitCode).toBe(0);
+    forgetRow(place, id);
+    const fix = "ao reconcile --salvage";
+    const { checks } = await ao.json(doctorSchema, ["doctor"]);
+    expect(checks.find(({ name }) => name === "orphans")).toMatchObject({ status: "warn", fix });
+    expect((await reconcile(place)).orphans).toMatchObject([{ sessionId: id, action: "kept", fix }]);
+
+    const both = await Promise.all([1, 2].map(() => ao.json(reconcileSchema, ["reconcile", "--salvage"])));
+    expect(both.flatMap(({ errors }) => errors)).toEqual([]);
+    const told = both.flatMap(({ orphans }) => orphans).filter(({ action }) => action === "salvaged");
+    expect(told).toMatchObject([{ sessionId: id, salvageRef: `refs/ao/salvage/${id}/1` }]);
+    expect(existsSync(worktreeOf(place, id))).toBe(false);
+    expect(await salvagesOf(place, id)).toEqual([`refs/ao/salvage/${id}/1`]);
+
+    const without = await ao.run(["salvage", "restore", `${id}/1`]);
+    expect(without).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("--into <session>") });
+    const next = await ao.spawn(repository, SPAWN.slice(1));
+    expect((await ao.run(["kill", next, "--keep-worktree"])).exitCode).toBe(0);
+    expect((await ao.run(["salvage", "restore", `${id}/1`, "--into", next])).exitCode).toBe(0);
+    expect(readFileSync(join(worktreeOf(place, next), "precious.txt"), "utf8")).toBe(
+      "nobody else has this\n",
+    );
+    expect((await ao.run(["salvage", "show", id])).stdout).toContain("precious.txt");
+    expect((await ao.run(["salvage", "drop", `${id}/1`])).exitCode).toBe(0);
+    expect((await ao.run(["salvage", "list", id])).exitCode).toBe(3);
+    expect(expectSound(ao, repository).sessions).toEqual([`${place.neighbour} 0`]);
+  });
+
   /** Forgets all that is recorded of a session, but perhaps its operations. */
   function forget({ ao }: Place, id: string, { operations }: { readonly operations: boolean }): void {
     const db = new Database(join(ao.dataDir, "ao.db"));

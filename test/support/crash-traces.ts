@@ -26,6 +26,8 @@ export interface Everything {
   /** Folders below the managed root, as paths. */
   readonly folders: readonly string[];
   readonly branches: readonly string[];
+  /** Salvages of sessions without a row, by the word of the operation that made each. */
+  readonly salvagesOfNobody: readonly string[];
   /** Folders of launches, as `<session>/<launch>`; one of a session that is empty as its path. */
   readonly launches: readonly string[];
   /** Locks of git and of ao that somebody holds, drafts, trash, and whatever else of the data directory is nobody's. */
@@ -59,6 +61,7 @@ function everythingIn(ao: Ao, repository: string): Everything {
         (path) => !worktrees.some((one) => one === path && isSpare(one)),
       ),
       branches: git(repository, "for-each-ref", "--format=%(refname)").split("\n").sort(),
+      salvagesOfNobody: rescuedIn(store.changes),
       launches: launchesIn(join(ao.dataDir, "launch")),
       litter: litterIn(ao, repository, rows).filter((path) => !isForkInDoubt(path, store.changes)),
     };
@@ -135,6 +138,13 @@ function isOwned(path: string, dataDir: string, rows: readonly SessionRecord[]):
   }
 }
 
+/** The salvages of worktrees of nobody. */
+function rescuedIn(changes: ChangeLog): readonly string[] {
+  const ended = changes.after(0, 10_000).filter(({ type }) => type === "operation.completed");
+  const refs = ended.map(({ data }) => jsonMembers(jsonMembers(data)?.["result"] ?? null)?.["salvageRef"]);
+  return refs.filter((ref) => typeof ref === "string");
+}
+
 /** The conversation that an agent made, or may have made, for a fork that failed: on record, and not ours to delete. */
 function isForkInDoubt(path: string, changes: ChangeLog): boolean {
   const failed = changes.after(0, 10_000).filter(({ type }) => type === "operation.failed");
@@ -166,6 +176,7 @@ export function expectSound(ao: Ao, repository: string): Everything {
   expect(all.folders).toEqual(paths);
   const isOwn = (branch: string) =>
     branch.startsWith("refs/heads/kept/") ||
+    all.salvagesOfNobody.includes(branch) ||
     all.rows.some(({ id }) => new RegExp(`^refs/ao/(checkpoints|salvage)/${id}/`).test(branch));
   expect(all.branches.filter((branch) => !isOwn(branch))).toEqual(
     [...new Set(["refs/heads/main", ...branches.filter((branch) => !isOwn(branch))])].sort(),
