@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { BytePath } from "./byte-path.ts";
 import { type CopiedIndex, copyIndex } from "./copy-index.ts";
-import { emptyFolders } from "./empty-folders.ts";
+import { emptyFolders, foldersOfMissing } from "./empty-folders.ts";
 import { type GitState, readGitState } from "./git-state.ts";
 import { ignoredFiles } from "./ignored-files.ts";
 import type { IndexContent } from "./index-file.ts";
@@ -57,7 +57,11 @@ export async function observe(looking: Looking, options: Observation): Promise<O
     readGitState(plumbing),
   ]);
   const tracked = new Set(index.content.entries.map(({ path }) => path));
-  const folders = [...new Set([...empty, ...scanned.empty, ...ignored.empty])].sort();
+  const missing = foldersOfMissing(
+    root,
+    [...tracked].filter((path) => !scanned.files.has(path)),
+  );
+  const folders = [...new Set([...empty, ...missing, ...scanned.empty, ...ignored.empty])].sort();
   const state: WorktreeState = {
     ...scanned,
     ignored: ignored.files.filter((path) => scanned.files.has(path) && !tracked.has(path)),

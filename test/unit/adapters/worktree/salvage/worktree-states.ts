@@ -360,6 +360,22 @@ const repositories: readonly WorktreeState[] = [
     build: (w) => w.write("tracked.txt", CHANGED),
   },
   {
+    name: "empty folders where tracked files were",
+    build(w) {
+      rmSync(join(w.path, "folder"), { recursive: true });
+      mkdirSync(join(w.path, "folder", "deep.txt", "deeper"), { recursive: true });
+      rmSync(join(w.path, "run.sh"));
+      mkdirSync(join(w.path, "run.sh"));
+    },
+  },
+  {
+    name: "an empty folder whose tracked files are gone",
+    build(w) {
+      rmSync(join(w.path, "folder"), { recursive: true });
+      mkdirSync(join(w.path, "folder"));
+    },
+  },
+  {
     name: "a submodule that was removed",
     repository: withSubmodule,
     build(w) {
