@@ -1,5 +1,6 @@
 import { gitIn, type TestRepository, writeIn } from "./git-repository.ts";
 import { COMMIT_STATES } from "./worktree-states/commit-states.ts";
+import { DISK_STATES } from "./worktree-states/disk-states.ts";
 import { FILE_STATES } from "./worktree-states/file-states.ts";
 import { FREE_STATES } from "./worktree-states/free-states.ts";
 import { IGNORED_STATES } from "./worktree-states/ignored-states.ts";
@@ -17,6 +18,7 @@ export const WORKTREE_STATES: readonly WorktreeState[] = [
   ...REPOSITORY_STATES,
   ...ODD_STATES,
   ...PLACE_STATES,
+  ...DISK_STATES,
 ];
 
 /** Brings the worktree at `path` into a state. */

@@ -143,4 +143,22 @@ export const FREE_STATES: readonly WorktreeState[] = [
     arrange: ({ git }) => void git("submodule", "update", "-q", "--init"),
     ...FREE,
   },
+  {
+    name: "all worktrees lie on a file system of their own",
+    ownDisk: "worktrees",
+    arrange: ({ commit }) => void commit("new.txt"),
+    ...FREE,
+  },
+  {
+    name: "the trash lies on a file system of its own",
+    ownDisk: "trash",
+    arrange: ({ commit }) => void commit("new.txt"),
+    ...FREE,
+  },
+  {
+    name: "the worktrees of its project lie on a file system of their own",
+    ownDisk: "project",
+    arrange: ({ commit }) => void commit("new.txt"),
+    ...FREE,
+  },
 ];

@@ -61,10 +61,12 @@ function addLibrary(repository: TestRepository): void {
   repository.git("commit", "-qm", "lib");
 }
 
-/** A repository for the worktree of a state, removed when the test ends. */
-export function stateRepository(project: StateProject = "usual"): TestRepository {
-  const path = join(tempDir("ao-state"), "repo");
-  mkdirSync(path);
+/** A repository for the worktree of a state, removed when the test ends; in a folder of its own where none is given. */
+export function stateRepository(
+  project: StateProject = "usual",
+  path = join(tempDir("ao-state"), "repo"),
+): TestRepository {
+  mkdirSync(path, { recursive: true });
   cpSync(templateOf(project), path, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
   return repositoryAt(path);
 }

@@ -20,6 +20,9 @@ export interface StatePlace {
 /** Which repository the session works in: `bare` has no working tree, `submodule` has one at `lib`. */
 export type StateProject = "usual" | "bare" | "submodule";
 
+/** What is on a file system of its own: all worktrees, the trash, or the folder of one project's worktrees. */
+export type OwnDisk = "worktrees" | "trash" | "project";
+
 /** One state of a session's worktree, and what `ao` has to make of it. */
 export interface WorktreeState {
   /** What is the case, in the present tense. */
@@ -32,6 +35,12 @@ export interface WorktreeState {
   readonly postCreate?: Partial<PostCreate>;
   /** What the project's configuration says of ignored files. */
   readonly ignored?: IgnoredRule;
+  /** What lies on another file system than all else; nothing when not given. */
+  readonly ownDisk?: OwnDisk;
+  /** Paths in the worktree that nobody may open afterwards: `""` is its folder. */
+  readonly closed?: readonly string[];
+  /** Its repository is another user's afterwards. */
+  readonly isForeign?: boolean;
   /** Brings it about. Processes that it starts end with the test. */
   readonly arrange: (place: StatePlace) => void | Promise<void>;
   /** Kinds of what is found, in the order of `FINDING_KINDS`; none when it may be freed. */

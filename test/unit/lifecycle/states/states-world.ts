@@ -1,3 +1,4 @@
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemFiles } from "../../../../src/adapters/node/system-files.ts";
 import { systemProcessTable } from "../../../../src/adapters/processes/system-process-table.ts";
@@ -20,8 +21,13 @@ import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
 import type { PostCreate } from "../../../../src/ports/workspace.ts";
 import { aProject } from "../../../support/builders.ts";
 import { GIT_ENV, type TestRepository } from "../../../support/git-repository.ts";
+import { otherDisk } from "../../../support/other-disk.ts";
+import { smallDisk } from "../../../support/small-disk.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
+import { giveAway } from "../../../support/unprivileged.ts";
+import type { OwnDisk } from "../../../support/worktree-states/state.ts";
 import { aSpawnRequest, aWorld } from "../../../support/world.ts";
+import { gitWrapper } from "../../adapters/worktree/worktree-world.ts";
 
 /** A session whose worktree is real. */
 export interface StateSession {
@@ -40,16 +46,38 @@ export interface SessionOptions {
 
 const KILL: KillOptions = { reason: "manual", note: null, keepWorktree: false, callerSessionId: null };
 
-/**
- * Sessions of agents in memory, with real git below them: one data directory, a project for each repository. The
- * processes of this machine, which take long to look at, are seen only when asked for.
- */
-export function statesWorld({ seesProcesses }: { readonly seesProcesses: boolean }) {
+export interface StatesWorldOptions {
+  /** Whether the processes of this machine are seen, which take long to look at. */
+  readonly seesProcesses: boolean;
+  readonly ownDisk?: OwnDisk | undefined;
+  /** Another program than git. */
+  readonly gitPath?: string;
+}
+
+const isRoot = process.geteuid?.() === 0;
+
+/** Where worktrees and their trash are; what has a disk of its own is reached through a link, or mounted. */
+function foldersOf(dataDir: string, ownDisk: OwnDisk | undefined) {
+  const managedRoot = join(dataDir, "worktrees");
+  const nowhere = { fill: () => {}, free: () => {}, start: (program: readonly string[]) => program };
+  if (ownDisk === "worktrees") symlinkSync(otherDisk(), managedRoot);
+  if (ownDisk === "project") smallDisk(join(managedRoot, "p1"), 64, () => nowhere);
+  return { managedRoot, trashDir: join(ownDisk === "trash" ? otherDisk() : dataDir, "trash") };
+}
+
+/** A git that takes every repository for another user's while there is such a file, whoever runs it (setup.c, 2.39.5). */
+function wary(flag: string): string {
+  return gitWrapper(`[ ! -e '${flag}' ] || export GIT_TEST_ASSUME_DIFFERENT_OWNER=1`);
+}
+
+/** Sessions of agents in memory, with real git below them: one data directory, a project for each repository. */
+export function statesWorld({ seesProcesses, ownDisk, gitPath }: StatesWorldOptions) {
   const { deps: memory } = aWorld();
   const dataDir = tempDir("ao-data");
+  const foreign = join(dataDir, "foreign");
   const ignored = new Map<string, IgnoredRule>();
   const options = {
-    ...{ env: GIT_ENV, managedRoot: join(dataDir, "worktrees"), trashDir: join(dataDir, "trash") },
+    ...{ env: GIT_ENV, gitPath: gitPath ?? (isRoot ? "git" : wary(foreign)), ...foldersOf(dataDir, ownDisk) },
     ...{ processes: seesProcesses ? systemProcessTable() : memory.processes, locks: memory.locks },
     ignoredRule: async ({ projectId }: { readonly projectId: string }) =>
       ignored.get(projectId) ?? NO_IGNORED_RULE,
@@ -87,6 +115,10 @@ export function statesWorld({ seesProcesses }: { readonly seesProcesses: boolean
         if (isAoError(error)) return { kind: "refused", error } as const;
         throw error;
       }
+    },
+    /** From now on the repository is another user's. */
+    estrange({ path }: TestRepository): void {
+      if (!giveAway([path])) writeFileSync(foreign, "");
     },
     cleanup: (overrides: Partial<CleanupOptions>): Promise<CleanupResult> =>
       cleanupSessions(deps, { projectId: null, dryRun: false, olderThanMs: null, ...overrides }),

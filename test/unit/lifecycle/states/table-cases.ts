@@ -1,5 +1,9 @@
+import { chmodSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
 import type { FindingKind, SkipReason } from "../../../../src/domain/workspace-finding.ts";
 import { gitExit, gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";
+import { becomeUnprivileged } from "../../../support/unprivileged.ts";
 import { stateRepository } from "../../../support/worktree-states/projects.ts";
 import type { WorktreeState } from "../../../support/worktree-states/state.ts";
 import { bringAbout } from "../../../support/worktree-states.ts";
@@ -43,18 +47,29 @@ export function salvageCases(): readonly (readonly [name: string, state: StateCa
   });
 }
 
+/** To the end of the test nobody opens it. */
+function close(path: string): void {
+  const { mode } = statSync(path);
+  chmodSync(path, 0);
+  onTestFinished(() => chmodSync(path, mode));
+}
+
 /** A state of the table of states, in a repository of its own. */
 function caseOf(state: WorktreeState): StateCase {
   const { name, project, prepare, postCreate, ignored, reason, lost, isHidden, isBranchless } = state;
+  const { ownDisk, closed = [], isForeign = false } = state;
   return {
-    ...{ name, reason, lost, isHidden, isBranchless, reasonToStay: reasonToStay(state) },
+    ...{ name, reason, lost, isHidden, isBranchless, reasonToStay: reasonToStay(state), ownDisk, closed },
     finds: reason === "unsafe_path" ? null : state.finds,
     async make(world) {
       const repository = stateRepository(project);
       prepare?.(repository);
+      if (closed.length > 0) becomeUnprivileged([dirname(repository.path), world.deps.dataDir]);
       const options = { ...(postCreate && { postCreate }), ...(ignored && { ignored }) };
       const session = await world.spawn(repository, options);
       await bringAbout(state, repository, session.path);
+      for (const path of closed) close(join(session.path, path));
+      if (isForeign) world.estrange(repository);
       return session;
     },
   };

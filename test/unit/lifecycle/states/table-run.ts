@@ -1,10 +1,11 @@
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { FindingKind, SkipReason } from "../../../../src/domain/workspace-finding.ts";
 import type { CleanupResult } from "../../../../src/lifecycle/cleanup-sessions.ts";
 import { gitExit, gitIn } from "../../../support/git-repository.ts";
 import { worktreeSnapshot } from "../../../support/tree-snapshot.ts";
+import type { OwnDisk } from "../../../support/worktree-states/state.ts";
 import { pictureOf } from "../../adapters/worktree/salvage/salvage-world.ts";
 import { type StateSession, type StatesWorld, statesWorld } from "./states-world.ts";
 
@@ -23,11 +24,22 @@ export interface StateCase {
   readonly lost?: readonly string[] | undefined;
   /** What git says differs afterwards, since git was made not to see it. */
   readonly isHidden?: boolean | undefined;
+  readonly ownDisk?: OwnDisk | undefined;
+  /** Paths in its worktree that nobody may open. */
+  readonly closed?: readonly string[];
   /** Its branch is gone: a restore says so, and brings it back where it stood. */
   readonly isBranchless?: boolean | undefined;
 }
 
-const everythingOf = ({ repository, path }: StateSession) => worktreeSnapshot(repository, path);
+/** What may not be opened is opened meanwhile. */
+function everythingOf({ repository, path }: StateSession, { closed = [] }: StateCase) {
+  const modes = closed.map((name) => [join(path, name), statSync(join(path, name)).mode] as const);
+  for (const [place] of modes) chmodSync(place, 0o700);
+  const picture = worktreeSnapshot(repository, path);
+  for (const [place, mode] of modes) chmodSync(place, mode);
+  return { ...picture, modes };
+}
+
 const refsOf = ({ repository }: StateSession) => repository.git("for-each-ref");
 
 /** What a cleanup said, but where work was kept, which a dry run cannot say. */
@@ -57,15 +69,16 @@ async function expectRefused(world: StatesWorld, session: StateSession, state: S
 
 /** Work is left byte for byte by a kill and by a cleanup, which says why. Returns the world that it is in. */
 export async function leaveWork(state: StateCase) {
-  const world = statesWorld({ seesProcesses: state.finds?.includes("in_use") === true });
+  const { ownDisk } = state;
+  const world = statesWorld({ seesProcesses: state.finds?.includes("in_use") === true, ownDisk });
   const session = await state.make(world);
   const picture = pictured(session, state);
-  const before = everythingOf(session);
+  const before = everythingOf(session, state);
   await expectRefused(world, session, state);
   const reason = await cleanTwice(world, false);
   if (state.reason === undefined) expect(reason).not.toBeNull();
   else expect(reason).toBe(state.reason);
-  expect(everythingOf(session)).toEqual(before);
+  expect(everythingOf(session, state)).toEqual(before);
   return { world, session, picture, before };
 }
 
@@ -74,7 +87,7 @@ export async function keepAndBringBack(state: StateCase): Promise<void> {
   const { world, session, picture, before } = await leaveWork(state);
   expect(await cleanTwice(world, true)).toBe(state.reasonToStay);
   if (state.reasonToStay !== null) {
-    expect(everythingOf(session)).toEqual(before);
+    expect(everythingOf(session, state)).toEqual(before);
     return;
   }
   expect(existsSync(session.path)).toBe(false);
@@ -89,7 +102,8 @@ export async function keepAndBringBack(state: StateCase): Promise<void> {
  * nothing where git cannot tell.
  */
 function pictured({ repository, path, id }: StateSession, state: StateCase): object {
-  const { lost, isHidden = false } = state;
+  const { lost, isHidden = false, closed = [] } = state;
+  if (closed.length > 0) return {};
   if (gitExit(repository.path, "rev-parse", "--git-dir") !== 0) return {};
   const own = join(repository.git("rev-parse", "--absolute-git-dir"), "worktrees", id);
   if (!existsSync(own) || gitExit(own, "--git-dir", own, "rev-parse", "--verify", "-q", "HEAD") > 1)
@@ -105,7 +119,7 @@ export type FreeBy = "kill" | "cleanup" | "cleanup --salvage";
 
 /** What holds nothing to lose is freed, with every ref as it was, and comes back clean. */
 export async function freeAndBringBack(state: StateCase, by: FreeBy): Promise<void> {
-  const world = statesWorld({ seesProcesses: false });
+  const world = statesWorld({ seesProcesses: false, ownDisk: state.ownDisk });
   const session = await state.make(world);
   const refs = refsOf(session);
   expect(await world.kill(session, { keepWorktree: by !== "kill" })).toMatchObject({ kind: "done" });
@@ -118,4 +132,5 @@ export async function freeAndBringBack(state: StateCase, by: FreeBy): Promise<vo
   const status = ["status", "--porcelain", "--untracked-files=all", "--", ".", ...leftOut];
   expect(gitIn(session.path, ...status)).toBe("");
   expect(refsOf(session)).toBe(refs);
+  expect((await world.deps.workspace.sweepTrash()).left).toEqual([]);
 }
