@@ -142,13 +142,3 @@ export async function forgetCheckpoint(plumbing: Plumbing, ref: string): Promise
 export function plainCheckpoint({ tree: _tree, ...checkpoint }: FoundCheckpoint): Checkpoint {
   return checkpoint;
 }
-
-/** `Snapshots.dropCheckpoints`: all of them or none. */
-export async function dropCheckpoints(plumbing: Plumbing, sessionId: SessionId): Promise<number> {
-  const found = await findCheckpoints(plumbing, checkpointsOf(sessionId));
-  if (found.length === 0) return 0;
-  const lines = found.map(({ ref, commit }) => `delete ${ref}\0${commit}\0`);
-  const result = await plumbing.ask(["update-ref", "--no-deref", "-z", "--stdin"], lines.join(""));
-  if (result.exitCode !== 0) throw gitFailed(`drop the checkpoints of ${sessionId}`, result.stderr);
-  return found.length;
-}

@@ -8,7 +8,6 @@ import type { Context } from "../place.ts";
 import { openRepository } from "../repository.ts";
 import {
   adoptCheckpoint,
-  dropCheckpoints,
   findCheckpoint,
   findCheckpoints,
   forgetCheckpoint,
@@ -24,6 +23,7 @@ import { readSettings } from "./repository-settings.ts";
 import { rewindFiles } from "./rewind.ts";
 import { dropSalvage, findSalvage, plainSalvage, showSalvage } from "./salvage-list.ts";
 import { findSalvages } from "./salvage-refs.ts";
+import { withSystemFailures } from "./system-failures.ts";
 import { findStanding, type SnapshotContext, standingWork, workAt } from "./work-at.ts";
 
 export interface GitSnapshotsOptions extends GitWorktreesOptions {
@@ -37,34 +37,38 @@ export function gitSnapshots(options: GitSnapshotsOptions): Snapshots {
   return { ...salvages(context), ...checkpoints(context), ...comparing(context) };
 }
 
-type Checkpointing = "take" | "forget" | "checkpoints" | "rewind" | "dropCheckpoints";
+type Checkpointing = "take" | "forget" | "checkpoints" | "rewind";
 
 function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "adopt" | "changes"> {
   return {
-    async salvage({ workspace, reason, atMs, fence }) {
-      const work = await workAt({ ...context, fence }, workspace);
-      if (work === undefined) return { kind: "nothing" };
-      const { keeping, chosen } = work;
-      return keepWork(keeping, { sessionId: workspace.sessionId, chosen, reason, atMs });
-    },
+    salvage: ({ workspace, reason, atMs, fence }) =>
+      withSystemFailures("keep the work", async () => {
+        const work = await workAt({ ...context, fence }, workspace);
+        if (work === undefined) return { kind: "nothing" };
+        const { keeping, chosen } = work;
+        return keepWork(keeping, { sessionId: workspace.sessionId, chosen, reason, atMs });
+      }),
 
-    async obstacles(workspace) {
-      const work = await workAt(context, workspace);
-      return work === undefined ? [] : unkeepableIn(work.keeping, work.chosen);
-    },
+    obstacles: (workspace) =>
+      withSystemFailures("tell whether the work can be kept", async () => {
+        const work = await workAt(context, workspace);
+        return work === undefined ? [] : unkeepableIn(work.keeping, work.chosen);
+      }),
 
-    async holds({ workspace, ref }) {
-      const kept = await findSalvage(await repositoryAt(context, workspace.repositoryPath), ref);
-      const work = await workAt(context, workspace);
-      if (work === undefined) return true;
-      return work.isRecord ? hasRecord(work.keeping, kept) : hasState(work.keeping, work.chosen, kept);
-    },
+    holds: ({ workspace, ref }) =>
+      withSystemFailures("tell whether all of the work is kept", async () => {
+        const kept = await findSalvage(await repositoryAt(context, workspace.repositoryPath), ref);
+        const work = await workAt(context, workspace);
+        if (work === undefined) return true;
+        return work.isRecord ? hasRecord(work.keeping, kept) : hasState(work.keeping, work.chosen, kept);
+      }),
 
-    async putBack({ workspace, ref, fence }) {
-      const keeping = await standingWork({ ...context, fence }, workspace);
-      const { commit } = await findSalvage(keeping.plumbing, ref);
-      return putBack(keeping, commit);
-    },
+    putBack: ({ workspace, ref, fence }) =>
+      withSystemFailures("put the work back", async () => {
+        const keeping = await standingWork({ ...context, fence }, workspace);
+        const { commit } = await findSalvage(keeping.plumbing, ref);
+        return putBack(keeping, commit);
+      }),
 
     async list(repositoryPath, sessionId) {
       const prefix = sessionId === undefined ? "refs/ao/salvage/" : salvageRef(sessionId);
@@ -83,14 +87,15 @@ function salvages(context: SnapshotContext): Omit<Snapshots, Checkpointing | "ad
 
 function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
   return {
-    async take(workspace, turnId, edge, { withinMs, isAnew = false } = {}) {
-      const git = withinMs === undefined ? context.git : context.git.within(withinMs);
-      const keeping = await findStanding({ ...context, git }, workspace);
-      if (keeping === undefined) return null;
-      const request = { sessionId: workspace.sessionId, turnId, edge, isAnew, atMs: Date.now() };
-      const { ref, commit } = await takeCheckpoint(keeping, request);
-      return { ref, commit };
-    },
+    take: (workspace, turnId, edge, { withinMs, isAnew = false } = {}) =>
+      withSystemFailures("keep a checkpoint", async () => {
+        const git = withinMs === undefined ? context.git : context.git.within(withinMs);
+        const keeping = await findStanding({ ...context, git }, workspace);
+        if (keeping === undefined) return null;
+        const request = { sessionId: workspace.sessionId, turnId, edge, isAnew, atMs: Date.now() };
+        const { ref, commit } = await takeCheckpoint(keeping, request);
+        return { ref, commit };
+      }),
 
     async forget({ repositoryPath, sessionId }, turnId, edge) {
       const plumbing = await repositoryAt(context, repositoryPath);
@@ -102,16 +107,15 @@ function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
       return (await findCheckpoints(plumbing, checkpointsOf(sessionId))).map(plainCheckpoint);
     },
 
-    async rewind({ workspace, checkpointRef: ref, salvageRef: held, fence }) {
-      const keeping = await standingWork({ ...context, fence }, workspace);
-      const checkpoint = await findCheckpoint(keeping.plumbing, ref);
-      if (checkpoint === undefined) throw noCheckpoint(ref);
-      const salvage = held === null ? null : (await findSalvage(keeping.plumbing, held)).commit;
-      return rewindFiles(keeping, { checkpoint: checkpoint.commit, salvage });
-    },
+    rewind: ({ workspace, checkpointRef: ref, salvageRef: held, fence }) =>
+      withSystemFailures("rewind the files", async () => {
+        const keeping = await standingWork({ ...context, fence }, workspace);
+        const checkpoint = await findCheckpoint(keeping.plumbing, ref);
+        if (checkpoint === undefined) throw noCheckpoint(ref);
+        const salvage = held === null ? null : (await findSalvage(keeping.plumbing, held)).commit;
+        return rewindFiles(keeping, { checkpoint: checkpoint.commit, salvage });
+      }),
 
-    dropCheckpoints: async (repositoryPath, sessionId) =>
-      dropCheckpoints(await repositoryAt(context, repositoryPath), sessionId),
   };
 }
 

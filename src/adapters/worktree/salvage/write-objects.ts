@@ -3,6 +3,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bytesOf } from "./byte-path.ts";
 import { READ_FLAGS } from "./file-entry.ts";
+import { leavingNothing } from "./leaving-nothing.ts";
 import type { Plumbing } from "./plumbing.ts";
 
 /** A blob that has to be in the repository. */
@@ -30,9 +31,11 @@ export async function writeBlobs(
   if (missing.length === 0) return true;
   const marks = join(folder, "marks");
   const args = ["fast-import", "--quiet", "--depth=0", `--export-marks=${marks}`];
-  const git = plumbing.start(args, stream([...missing, ownMark()]));
-  for await (const _nothing of git.output);
-  await git.done("keep the files");
+  await leavingNothing(plumbing, async () => {
+    const git = plumbing.start(args, stream([...missing, ownMark()]));
+    for await (const _nothing of git.output);
+    await git.done("keep the files");
+  });
   const written = new Set((await readFile(marks, "utf8")).split("\n"));
   return missing.every(({ oid }, at) => written.has(`:${at + 1} ${oid}`));
 }
