@@ -7,6 +7,7 @@ import { keepDeclarations, readDeclarations } from "./adapters/agents/declared/d
 import { declaredAgent } from "./adapters/agents/declared/declared-agent.ts";
 import { KNOWN_AGENTS } from "./adapters/agents/declared/known-agents.ts";
 import { embeddedAgent } from "./adapters/agents/embedded/embedded-agent.ts";
+import { opencodeAgent } from "./adapters/agents/opencode/opencode-agent.ts";
 import { shellAgent } from "./adapters/agents/shell/shell-agent.ts";
 import { findConfigFile } from "./adapters/config/find-config-file.ts";
 import {
@@ -95,6 +96,7 @@ function allAgents(env: Environment, declared: string): Map<string, Agent> {
   const agents = [
     claudeCodeAgent({ env, uid: process.getuid?.() }),
     codexAgent({ env }),
+    opencodeAgent({ env }),
     embeddedAgent({ programPath: embeddedProgram(), nodePath: process.execPath }),
     shellAgent(),
     ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),

@@ -22,7 +22,9 @@ export async function withFirstPrompt<Result extends Started>(
   started: Result,
 ): Promise<Result> {
   const { id, metadata } = started.record;
-  if (deps.agents.get(metadata.agent)?.capabilities.firstPrompt !== "message") return started;
+  const capabilities = deps.agents.get(metadata.agent)?.capabilities;
+  if (capabilities?.firstPrompt !== "message") return started;
+  const readyMs = capabilities.readyWithinMs ?? READY_MS;
   const queued = deps.messages.firstQueued(id);
   if (queued?.channel !== "launch") return started;
   const warning = await send();
@@ -31,7 +33,7 @@ export async function withFirstPrompt<Result extends Started>(
 
   async function send(): Promise<string | null> {
     try {
-      const { message, waitsFor } = await awaitMessage(deps, queuedMessage(), READY_MS);
+      const { message, waitsFor } = await awaitMessage(deps, queuedMessage(), readyMs);
       if (message.state.kind === "delivered" || message.state.kind === "unconfirmed") return null;
       return `the prompt was not sent yet: ${waitsFor ?? message.state.kind}; ao reconcile sends it when it can`;
     } catch (error) {

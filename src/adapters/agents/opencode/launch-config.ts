@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { AoError } from "../../../domain/errors.ts";
+import type { LaunchRequest } from "../../../ports/agent.ts";
+import { PLUGIN_SOURCE } from "./plugin-source.ts";
+
+const PLUGIN = "opencode-plugin.js";
+
+/** What a launch needs beside the user's own settings, of which it changes nothing. */
+export interface LaunchConfig {
+  readonly env: Readonly<Record<string, string>>;
+  readonly files: readonly { readonly path: string; readonly content: string }[];
+}
+
+/** The configuration of one launch; `given` is the user's own `OPENCODE_CONFIG_CONTENT`. @throws AoError usage */
+export function launchConfig(request: LaunchRequest, given: string | undefined): LaunchConfig {
+  const { launchDir, workspacePath, permissions } = request;
+  const plugin = join(launchDir, PLUGIN);
+  const settings = {
+    workspace: workspacePath,
+    acceptsEdits: permissions === "accept-edits",
+    configContent: given ?? "",
+  };
+  return {
+    env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(withPlugin(given, `file://${encodeURI(plugin)}`)) },
+    files: [
+      { path: plugin, content: PLUGIN_SOURCE },
+      { path: join(launchDir, "plugin.json"), content: `${JSON.stringify(settings)}\n` },
+    ],
+  };
+}
+
+/** Lists of plugins from all of the user's settings are joined by opencode (1.18.33). */
+function withPlugin(given: string | undefined, plugin: string): object {
+  const own = given === undefined || given.trim() === "" ? {} : parseConfig(given);
+  const plugins = Array.isArray(own["plugin"]) ? own["plugin"] : [];
+  return { ...own, plugin: [...plugins, plugin] };
+}
+
+function parseConfig(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return value as Readonly<Record<string, unknown>>;
+    }
+  } catch {
+    // What opencode may take and JSON does not, comments for example, cannot be joined with what is needed here.
+  }
+  throw new AoError("usage", "OPENCODE_CONFIG_CONTENT is not a JSON object, so nothing can be added to it", {
+    hint: "write it without comments, or put it into a file that OPENCODE_CONFIG names",
+  });
+}
