@@ -63,7 +63,6 @@ export function lazyGit(
       adopt: async (path, ref, as) => (await snapshots()).adopt(path, ref, as),
       changes: async (path, request) => (await snapshots()).changes(path, request),
       rewind: async (request) => (await snapshots()).rewind(request),
-      dropCheckpoints: async (path, id) => (await snapshots()).dropCheckpoints(path, id),
     },
     repositories: { find: async (directory) => (await repositories()).find(directory) },
   };

@@ -163,7 +163,4 @@ export interface Snapshots extends Checkpoints {
    * @throws AoError busy, workspace_unsafe_path, git_failed, git_unavailable.
    */
   rewind(request: RewindRequest): Promise<PutBackReport>;
-
-  /** Gives all checkpoints of a session up; returns how many. @throws AoError git_failed, git_unavailable. */
-  dropCheckpoints(repositoryPath: string, sessionId: SessionId): Promise<number>;
 }

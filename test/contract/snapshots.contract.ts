@@ -345,16 +345,6 @@ function checkpointContract(open: Open): void {
       const left = await snapshots.checkpoints(workspace.repositoryPath, workspace.sessionId);
       expect(left.map(({ edge }) => edge)).toEqual(["end"]);
     });
-
-    test("is given up for the whole session", async () => {
-      const { snapshots, workspace } = await open();
-      const { repositoryPath, sessionId } = workspace;
-      await snapshots.take(workspace, TURN, "start");
-      await snapshots.take(workspace, TURN, "end");
-      expect(await snapshots.dropCheckpoints(repositoryPath, sessionId)).toBe(2);
-      expect(await snapshots.dropCheckpoints(repositoryPath, sessionId)).toBe(0);
-      expect(await snapshots.checkpoints(repositoryPath, sessionId)).toEqual([]);
-    });
   });
 }
 
@@ -362,16 +352,16 @@ function sharingContract(open: Open): void {
   const FORK = "app-9" as SessionId;
 
   describe("adopt", () => {
-    test("keeps a checkpoint for another session too, also when its own are given up", async () => {
+    test("keeps a checkpoint for another session too, also when its own is given up", async () => {
       const { snapshots, workspace, write } = await open();
       write("notes.txt", "one\n");
       const taken = await snapshots.take(workspace, TURN, "end");
       const as = { sessionId: FORK, turnId: TURN };
-      const { repositoryPath, sessionId } = workspace;
+      const { repositoryPath } = workspace;
       const adopted = await snapshots.adopt(repositoryPath, taken?.ref ?? "", as);
       expect(adopted).toEqual({ ref: checkpointRef(FORK, TURN, "end"), commit: taken?.commit });
       expect(await snapshots.adopt(repositoryPath, taken?.ref ?? "", as)).toEqual(adopted);
-      await snapshots.dropCheckpoints(repositoryPath, sessionId);
+      await snapshots.forget(workspace, TURN, "end");
       const kept = await snapshots.checkpoints(repositoryPath, FORK);
       expect(kept).toMatchObject([{ ...as, edge: "end", commit: taken?.commit }]);
     });

@@ -2,13 +2,13 @@ import { checkpointRef } from "../../domain/checkpoint.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Snapshots } from "../../ports/snapshots.ts";
 import { fileChanges, parted } from "./snapshot-rules.ts";
-import { enter, failAt, missing, newCommit, type SnapshotWorld } from "./snapshot-world.ts";
+import { failAt, missing, newCommit, type SnapshotWorld } from "./snapshot-world.ts";
 import { type Files, isSameFiles } from "./workspace-files.ts";
 
 /** The checkpoints of the in-memory snapshots. */
 export function memoryCheckpoints(
   world: SnapshotWorld,
-): Pick<Snapshots, "take" | "forget" | "checkpoints" | "dropCheckpoints" | "adopt" | "changes"> {
+): Pick<Snapshots, "take" | "forget" | "checkpoints" | "adopt" | "changes"> {
   const { taken, work } = world;
   const ofSession = (sessionId: SessionId) =>
     [...taken.values()].filter(({ checkpoint }) => checkpoint.sessionId === sessionId);
@@ -48,12 +48,6 @@ export function memoryCheckpoints(
       if ("commit" in now) return fileChanges(before, filesOf(world, now.commit));
       const { path } = now.workspace;
       return world.workspace.exists(path) ? fileChanges(before, parted(work.state(path).files)[1]) : null;
-    },
-    async dropCheckpoints(_repositoryPath, sessionId) {
-      enter(world, "dropCheckpoints", sessionId);
-      const found = ofSession(sessionId);
-      for (const { checkpoint } of found) taken.delete(checkpoint.ref);
-      return found.length;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { AoError } from "../../domain/errors.ts";
 import {
+  type HeadPosition,
   nextSalvageNumber,
   parseSalvageRef,
   salvageRef,
@@ -22,6 +23,8 @@ import {
 import { enter, failAt, type Kept, missing, newCommit, type SnapshotWorld } from "./snapshot-world.ts";
 import type { MemoryWorkspace } from "./workspace.ts";
 import { COMMITTED, isReproducible, type MemoryWork, memoryWork, type WorkState } from "./workspace-files.ts";
+
+const NO_COMMIT = "0".repeat(40);
 
 /** The snapshots port without git, with the levers a test pulls. */
 export interface MemorySnapshots extends Snapshots {
@@ -78,7 +81,7 @@ function salvages(
       const number = nextSalvageNumber(own.map(({ salvage }) => salvage.number));
       const ref = salvageRef(sessionId, number);
       const commit = newCommit(world);
-      const head = { kind: "branch", branch: "feat/1", commit: null } as const;
+      const head = headAt(world, workspace);
       kept.set(ref, { state, salvage: { ref, sessionId, number, commit, atMs, reason, head } });
       return { kind: "kept", ref, commit };
     },
@@ -158,6 +161,12 @@ function refuse(path: string, conflicts: readonly Conflict[]): void {
   if (conflicts.length === 0) return;
   const details = { path, conflicts };
   throw new AoError("salvage_conflict", `nothing was put back into ${path}`, { details });
+}
+
+/** No workspace of the twin has commits of its own. */
+function headAt({ workspace }: SnapshotWorld, { path }: WorkspaceRef): HeadPosition {
+  const branch = workspace.branchAt(path);
+  return branch === null ? { kind: "detached", commit: NO_COMMIT } : { kind: "branch", branch, commit: null };
 }
 
 /** What a salvage would keep; `undefined` when there is no workspace. @throws AoError workspace_dirty */

@@ -23,6 +23,8 @@ export interface WorkspaceLevers {
   breakOff(spec: WorkspaceSpec, plan: WorkspacePlan): void;
   /** Whether a workspace is at `path`. */
   exists(path: string): boolean;
+  /** The branch of the workspace at `path`; `null` for none. */
+  branchAt(path: string): string | null;
   /** How many workspaces were made at `path` so far. */
   made(path: string): number;
   /** Takes the workspace at `path` away as a person with `mv` or `rm -rf` would. */
@@ -77,6 +79,7 @@ export function levers(world: World): WorkspaceLevers {
     failNext: (method, error) => void failures.set(method, [...(failures.get(method) ?? []), error]),
     breakOff: (spec, plan) => settle(state, spec, { plan, halfMade: true }),
     exists: (path) => state.places.has(path),
+    branchAt: (path) => state.places.get(path)?.branch ?? null,
     made: (path) => state.made.get(path) ?? 0,
     vanish(path) {
       if (state.places.delete(path)) state.missing.add(path);

@@ -43,7 +43,7 @@ export function draftFork(deps: SessionDeps, { source, request }: Drafting, poin
   const { repositoryPath } = metadata;
   const path = dataLayout(deps.dataDir).worktree(projectId, id);
   return {
-    ...{ phase: "prepared", hash: null, plan: null, created: null, accepted: null },
+    ...{ phase: "prepared", hash: null, keptBefore: null, plan: null, created: null, accepted: null },
     ref: { projectId, sessionId: id, repositoryPath, path },
     frozen: {
       ...{ turnOf: owner.id, turnId: turn.turnId, checkpoint: { ...checkpoint, head }, conversation, seed },

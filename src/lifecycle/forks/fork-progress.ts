@@ -57,6 +57,8 @@ export interface ForkProgress {
   /** Of `frozen`; `null` while the messages of its last part are not saved. */
   readonly hash: string | null;
   readonly ref: WorkspaceRef;
+  /** The salvages of the name that it was to get, from before it had it; `null` before the worktree is planned. */
+  readonly keptBefore: readonly string[] | null;
   /** `null` before the worktree is planned. */
   readonly plan: WorkspacePlan | null;
   /** `null` until the worktree is complete. */

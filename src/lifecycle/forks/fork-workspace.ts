@@ -1,5 +1,6 @@
 import { AoError, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
+import type { Salvage } from "../../domain/salvage.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import { launchEnvironment } from "../launch-agent.ts";
@@ -88,7 +89,9 @@ async function madeWorkspace(
   const asked = await askedEnvironment(deps, progress);
   const spec = forkSpec(deps, progress, { branch, operationId: held.id, asked });
   const plan = await planForkWorkspace(deps, spec);
-  const planned = { ...progress, plan };
+  const before = await deps.snapshots.list(ref.repositoryPath, ref.sessionId);
+  const keptBefore = progress.keptBefore ?? before.map((salvage) => salvage.ref);
+  const planned = { ...progress, plan, keptBefore };
   await crossing(deps, "fork.planned", () => ledger.checkpoint(held, forkProgressJson(planned)));
   const done = await crossing(deps, "fork.workspace.create", () => deps.workspace.create(spec, plan));
   const made = { ...planned, created: done };
@@ -104,11 +107,8 @@ async function pinCheckpoint({ snapshots }: SessionDeps, { frozen, ref }: ForkPr
 }
 
 /** What the project's own steps put in the way is kept while it is written over, and no longer. */
-async function putFiles(
-  deps: SessionDeps,
-  held: LeasedOperation,
-  { ref, created, frozen }: WithWorkspace,
-): Promise<void> {
+async function putFiles(deps: SessionDeps, held: LeasedOperation, made: WithWorkspace): Promise<void> {
+  const { ref, created, frozen } = made;
   const { snapshots } = deps;
   const fence = fenceOf(deps, held);
   const workspace = { ...ref, path: created.path };
@@ -122,14 +122,23 @@ async function putFiles(
     await rewind(outcome.kind === "kept" ? outcome.ref : null);
   }
   fence();
-  await dropSalvages(deps, ref);
+  await dropOwnSalvages(deps, made);
 }
 
-/** Nobody has worked in it yet: what was kept under its name is what the making of it has left. */
-export async function dropSalvages(
+/**
+ * Nobody has worked in it yet: what the making of it kept is given up. Another data directory may have a session of
+ * the same name in the repository: a salvage is the fork's own when it was not there before, and was made on the
+ * branch that no other worktree has.
+ */
+export async function dropOwnSalvages(
   { snapshots }: Pick<SessionDeps, "snapshots">,
-  { repositoryPath, sessionId }: ForkProgress["ref"],
+  { ref: { repositoryPath, sessionId }, keptBefore, created }: WithWorkspace,
 ): Promise<void> {
-  for (const { ref } of await snapshots.list(repositoryPath, sessionId))
-    await snapshots.drop(repositoryPath, ref);
+  const isOwn = ({ ref, reason, head }: Salvage) =>
+    keptBefore?.includes(ref) === false &&
+    reason === "rewind" &&
+    head.kind === "branch" &&
+    head.branch === created.branch;
+  const own = (await snapshots.list(repositoryPath, sessionId)).filter(isOwn);
+  for (const { ref } of own) await snapshots.drop(repositoryPath, ref);
 }

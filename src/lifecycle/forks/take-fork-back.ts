@@ -1,10 +1,11 @@
+import { checkpointRef } from "../../domain/checkpoint.ts";
 import { isAoError } from "../../domain/errors.ts";
 import type { IsKept } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import type { UndoStep } from "../undo.ts";
 import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "../undo-steps.ts";
 import { type ForkProgress, forkLaunch } from "./fork-progress.ts";
-import { dropSalvages, type WithWorkspace } from "./fork-workspace.ts";
+import { dropOwnSalvages, type WithWorkspace } from "./fork-workspace.ts";
 import { releaseParts } from "./inherited-parts.ts";
 
 /**
@@ -34,9 +35,11 @@ function releasing(deps: SessionDeps, { frozen }: ForkProgress): UndoStep {
 }
 
 function unpinning({ snapshots }: SessionDeps, { ref, frozen }: ForkProgress): UndoStep {
+  const { turnId } = frozen;
   return {
-    ...{ what: "checkpoint", where: `refs/ao/checkpoints/${frozen.seed.id}` },
-    run: async () => void (await snapshots.dropCheckpoints(ref.repositoryPath, frozen.seed.id)),
+    what: "checkpoint",
+    where: checkpointRef(ref.sessionId, turnId, "end"),
+    run: () => snapshots.forget(ref, turnId, "end"),
   };
 }
 
@@ -58,7 +61,7 @@ function undoFilled(deps: SessionDeps, progress: WithWorkspace): UndoStep {
         isKept = await keptByCheckpoint(deps, progress);
         await step.run(cause);
       } finally {
-        await dropSalvages(deps, ref);
+        await dropOwnSalvages(deps, progress);
       }
     },
   };

@@ -6,7 +6,6 @@ import {
   parseCheckpointRef,
 } from "../../../domain/checkpoint.ts";
 import { AoError } from "../../../domain/errors.ts";
-import type { SessionId } from "../../../domain/ids.ts";
 import { gitFailed } from "../git-failure.ts";
 import { makeCommit, makeRef } from "./ao-commit.ts";
 import { copyIndex } from "./copy-index.ts";

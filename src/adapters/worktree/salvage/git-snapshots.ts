@@ -115,7 +115,6 @@ function checkpoints(context: SnapshotContext): Pick<Snapshots, Checkpointing> {
         const salvage = held === null ? null : (await findSalvage(keeping.plumbing, held)).commit;
         return rewindFiles(keeping, { checkpoint: checkpoint.commit, salvage });
       }),
-
   };
 }
 

@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import { toJson } from "../../../../src/domain/canonical-json.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import { forkStatus } from "../../../../src/domain/fork.ts";
+import type { TurnId } from "../../../../src/domain/ids.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { forkSession } from "../../../../src/lifecycle/forks/fork-session.ts";
 import { recoverOperations } from "../../../../src/lifecycle/recovery/recover-operations.ts";
+import { requireSession, workspaceRef } from "../../../../src/lifecycle/session-refs.ts";
 import {
   aForkRequest,
   aSourceWorld,
@@ -83,4 +85,44 @@ test("a fork that its agent has made is tried 24 times, then given up, taken bac
   expect(state).toMatchObject({ result: { agentSessionId: asked?.launch.agentSessionId } });
   expect(await tracesOf(world)).toEqual({ sessions: 0, orphans: [] });
   expect(kept(world)).toEqual([]);
+});
+
+describe("what another data directory keeps under the name that a fork gets", () => {
+  /** A salvage and a checkpoint of a session called as the fork will be, made on a branch of its own. */
+  async function worldOfTwo() {
+    const world = await aSourceWorld();
+    const workspace = { ...workspaceRef(requireSession(world.deps, SOURCE)), sessionId: FORK };
+    world.snapshots.work.write(workspace.path, "only-copy.txt", "a week of work\n");
+    await world.snapshots.salvage({ workspace, reason: "rewind", atMs: 1 });
+    world.snapshots.work.write(workspace.path, "only-copy.txt", null);
+    await world.snapshots.take(workspace, "t-other" as TurnId, "end");
+    return { world, remembered: () => rememberedOf(world) };
+  }
+  const rememberedOf = async ({ snapshots }: World) => ({
+    salvages: (await snapshots.list("/repo/app", FORK)).map(({ ref }) => ref),
+    checkpoints: (await snapshots.checkpoints("/repo/app", FORK)).map(({ turnId }) => turnId),
+  });
+
+  test.each([undefined, "fork.frozen:after", "fork.created:after", "fork.files:after"])(
+    "stays with a fork that succeeds, killed at %s",
+    async (boundary) => {
+      const { world, remembered } = await worldOfTwo();
+      const before = await remembered();
+      await forkUntil(world, boundary);
+      await recoverOperations(world.deps);
+      const after = await remembered();
+      expect(after.salvages).toEqual(before.salvages);
+      expect(after.checkpoints).toEqual(expect.arrayContaining(before.checkpoints));
+    },
+  );
+
+  test("stays with a fork that is taken back", async () => {
+    const { world, remembered } = await worldOfTwo();
+    const before = await remembered();
+    await forkUntil(world, "fork.accepted:after");
+    for (const path of kept(world)) await world.files.removeTree(path);
+    await recoverOperations(world.deps);
+    expect(operation(world).state).toMatchObject({ kind: "failed" });
+    expect(await remembered()).toEqual(before);
+  });
 });
