@@ -48,13 +48,18 @@ export async function takeListing({ deps }: Ao, choice: ListChoice): Promise<Lis
   };
 }
 
-/** `JSON.stringify(value, null, 2)` as it stands `depth` levels deep in another. */
-function nested(value: unknown, depth: number): string {
-  return JSON.stringify(value, null, 2).replaceAll("\n", `\n${"  ".repeat(depth)}`);
+/** So many sessions are one piece. */
+const PIECE_LENGTH = 32;
+/** What `JSON.stringify` puts around the items of a list in an object, and so what a piece is cut out of. */
+const [LIST_BEGIN, LIST_END] = ['{\n  "data": [', "\n  ]\n}"];
+
+/** Items of the list as they stand in it, each on lines of its own. */
+function listItems(data: readonly unknown[]): string {
+  return JSON.stringify({ data }, null, 2).slice(LIST_BEGIN.length, -LIST_END.length);
 }
 
 /**
- * The listing as `--json` prints it, in pieces, one for each session: all at once would take more memory than the
+ * The listing as `--json` prints it, in pieces of some sessions each: all at once would take more memory than the
  * sessions themselves.
  */
 export function* listingJson(
@@ -68,11 +73,13 @@ export function* listingJson(
     unsaved: unsaved.map(({ id, cause }) => ({ id, why: cause })),
   };
   const toJson = sessionsJson(ao);
-  yield '{\n  "data": [';
-  for (const [index, record] of shown.entries()) {
-    yield `${index === 0 ? "" : ","}\n    ${nested(toJson(record), 2)}`;
+  yield LIST_BEGIN;
+  for (let start = 0; start < shown.length; start += PIECE_LENGTH) {
+    const items = listItems(shown.slice(start, start + PIECE_LENGTH).map(toJson));
+    yield start === 0 ? items : `,${items}`;
   }
-  yield `${shown.length === 0 ? "" : "\n  "}],\n  "meta": ${nested(meta, 1)}\n}\n`;
+  const rest = JSON.stringify({ meta }, null, 2).slice("{".length);
+  yield `${shown.length === 0 ? "" : "\n  "}],${rest}\n`;
 }
 
 /** The table, nothing when there is no session to show. */

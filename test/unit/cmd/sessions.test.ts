@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
-import { sessionId } from "../../support/builders.ts";
+import { aKilledSession, sessionId } from "../../support/builders.ts";
 import { sendSchema } from "../../support/json-schemas.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aWorld } from "../../support/world.ts";
@@ -110,6 +110,18 @@ describe("list", () => {
     expect(plain.stdout).toBe("");
     expect(plain.stderr).toContain("no sessions yet");
     expect(JSON.parse((await memoryCli(aWorld(), ["ls", "--json"])).stdout).data).toEqual([]);
+  });
+
+  test.each([0, 1, 32, 33, 70])("prints %d sessions as one value, laid out as any other", async (count) => {
+    const world = aWorld();
+    for (let number = 1; number <= count; number++) {
+      world.deps.store.insert(aKilledSession({ id: sessionId(`app-${number}`), createdAtMs: number }));
+    }
+    const { stdout } = await memoryCli(world, ["list", "-a", "--json"]);
+    const value = JSON.parse(stdout);
+    expect(stdout).toBe(`${JSON.stringify(value, null, 2)}\n`);
+    const numbers = Array.from({ length: count }, (_, index) => `app-${count - index}`);
+    expect(value.data.map(({ id }: { id: string }) => id)).toEqual(numbers);
   });
 
   test("writes nothing", async () => {
