@@ -22,7 +22,7 @@ const isGone = (error: unknown) => hasErrorCode(error, "ENOENT", "ESRCH");
 
 function sightOne(procRoot: string, pid: number): Sighting {
   try {
-    const row = parseStat(readFileSync(join(procRoot, String(pid), "stat"), "utf8"));
+    const row = parseStat(readFileSync(`${procRoot}/${pid}/stat`, "utf8"));
     return row === undefined ? { kind: "unreadable" } : { kind: "seen", row };
   } catch (error) {
     // A /proc mounted with hidepid has no entry for the processes of others, which are alive all the same.

@@ -29,10 +29,7 @@ export function parseStat(text: string): ProcessRow | undefined {
   const head = HEAD.exec(text);
   const close = text.lastIndexOf(")");
   if (head === null || close < head[0].length) return undefined;
-  const fields = text
-    .slice(close + 1)
-    .trim()
-    .split(" ");
+  const fields = text.slice(close + 2).split(" ", IGNORED_SIGNALS + 1);
   const [state, parentPid, threads, startTime] = [
     fields[0],
     fields[PARENT_PID],

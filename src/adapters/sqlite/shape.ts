@@ -10,10 +10,10 @@ export function check(holds: (value: unknown) => boolean): Check {
 }
 
 /** Any string. */
-export const text = check((value) => typeof value === "string");
+export const text: Check = (value) => (typeof value === "string" ? null : "");
 
 /** Any number that JSON can hold. */
-export const number = check((value) => typeof value === "number" && Number.isFinite(value));
+export const number: Check = (value) => (Number.isFinite(value) ? null : "");
 
 /** One of the given words. */
 export function oneOf(words: readonly string[]): Check {
@@ -51,12 +51,12 @@ function pathOf(name: string, flaw: string): string {
 
 /** An object of which each named field passes. Fields that are not named are let through. */
 export function shape<Shape>(fields: { readonly [Key in keyof Shape & string]-?: Check }): Check {
-  const checks = Object.entries<Check>(fields);
+  const checks = Object.entries<Check>(fields).map(([name, field]) => ({ name, field }));
   return (value) => {
     if (!isRecord(value)) return "";
-    for (const [name, field] of checks) {
-      const flaw = field(value[name]);
-      if (flaw !== null) return pathOf(name, flaw);
+    for (const one of checks) {
+      const flaw = one.field(value[one.name]);
+      if (flaw !== null) return pathOf(one.name, flaw);
     }
     return null;
   };
