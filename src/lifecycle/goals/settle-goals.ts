@@ -9,9 +9,9 @@ import { tryPending } from "./settle-pending.ts";
 /** Ends the orders whose message has just gone out of its queue, so that they need not wait for their next try. */
 export async function settleGoals(deps: SessionDeps): Promise<Pick<GoalsContinued, "errors">> {
   const errors: GoalsContinued["errors"][number][] = [];
-  for (const operation of deps.operations.unfinished().operations.filter((one) => isSent(deps, one))) {
+  for (const operation of deps.operations.unfinished().operations) {
     try {
-      await tryPending(deps, operation.id, { recovering: false });
+      if (isSent(deps, operation)) await tryPending(deps, operation.id, { recovering: false });
     } catch (error) {
       const code = isAoError(error) ? error.code : "internal";
       errors.push({ subject: `goal of ${operation.sessionId}`, code, message: errorMessage(error) });

@@ -20,7 +20,7 @@ export interface TakeOverError {
 }
 
 export interface TakeOverOptions {
-  /** Those that it is about; all when absent. */
+  /** Those that it is about; all when absent. One of which it cannot tell, as it throws, is reported. */
   readonly chosen?: (operation: Operation) => boolean;
   /** Also those whose next try is due later. */
   readonly evenIfNotDue?: boolean;
@@ -43,8 +43,7 @@ export async function takeOver(
   { chosen = () => true, evenIfNotDue = false }: TakeOverOptions = {},
 ): Promise<TakeOverReport> {
   const { operations: unfinished, unreadable } = deps.operations.unfinished();
-  const operations = unfinished.filter(chosen);
-  const holders = await lookAtHolders(deps, operations);
+  const holders = await lookAtHolders(deps, unfinished);
   const taken: Operation[] = [];
   const errors: TakeOverError[] = unreadable.map(({ id, sessionId, flaw }) => {
     return {
@@ -55,8 +54,9 @@ export async function takeOver(
       message: `its row cannot be read (${flaw})`,
     };
   });
-  for (const operation of operations) {
+  for (const operation of unfinished) {
     try {
+      if (!chosen(operation)) continue;
       const held = takeLeft(deps, operation, { holders, evenIfNotDue });
       if (held === null) continue;
       await carryOnOrRelease(deps, held, carryOn).finally(() => taken.push(requireOperation(deps, held.id)));

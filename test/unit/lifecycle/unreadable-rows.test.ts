@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { planBatch } from "../../../src/lifecycle/batch-spawn.ts";
 import { cleanupSessions } from "../../../src/lifecycle/cleanup-sessions.ts";
+import { prepareControl } from "../../../src/lifecycle/goals/prepare-control.ts";
+import { settleGoals } from "../../../src/lifecycle/goals/settle-goals.ts";
 import { getSession, listSessions } from "../../../src/lifecycle/list-sessions.ts";
 import { removeProject } from "../../../src/lifecycle/projects.ts";
 import { findOrphans } from "../../../src/lifecycle/recovery/find-orphans.ts";
@@ -14,6 +16,7 @@ const GOOD = sessionId("app-1");
 const BAD = sessionId("app-2");
 const WHY = "its row in the store cannot be read (metadata.branch); nothing was done with it";
 const pathOf = (id: string) => `/data/worktrees/app/${id}`;
+const ORDER = { action: "set", objective: "all green", maxTurns: null, until: null } as const;
 const EVERYTHING = { projectId: null, dryRun: false, olderThanMs: null };
 
 /** Two live sessions, on issues 1 and 2; the row of the second cannot be read. */
@@ -106,6 +109,19 @@ describe("a row that cannot be read", () => {
       code: "project_in_use",
       details: { sessions: [BAD] },
     });
+  });
+
+  test("hinders no other session also while an order of its goal is unfinished", async () => {
+    const world = aWorld();
+    await world.spawn({ issueId: "1" });
+    await world.spawn({ issueId: "2" });
+    prepareControl(world.deps, BAD, { ...ORDER, subject: "one" });
+    world.spoil(BAD);
+    expect(await settleGoals(world.deps)).toEqual({ errors: [] });
+    const { errors, observed } = await reconcile(world.deps);
+    expect(errors).toContainEqual({ subject: "session app-2", code: "store_corrupt", message: WHY });
+    expect(observed).toBe(1);
+    expect(await world.kill(GOOD)).toMatchObject({ id: GOOD });
   });
 
   test("hinders neither the end nor the return of another session", async () => {

@@ -51,6 +51,23 @@ describe("takeOver", () => {
     expect(changes()).toEqual(before);
   });
 
+  test("reports one of which it cannot tell whether it is chosen, and carries on all others", async () => {
+    const { worker, clock } = aLedgerWorld();
+    const [dead, one] = [worker(), worker()];
+    begun(dead, of(1));
+    clock.advance(1);
+    begun(dead, of(2));
+    dead.die();
+    const { sessions, carryOn } = finisher(one);
+    const chosen = ({ sessionId }: { readonly sessionId: string | null }) => {
+      if (sessionId === "app-1") throw new AoError("store_corrupt", "its session cannot be read");
+      return true;
+    };
+    const { errors } = await one.ledger.takeOver(carryOn, { chosen });
+    expect(errors).toMatchObject([{ sessionId: "app-1", code: "store_corrupt" }]);
+    expect(sessions).toEqual(["app-2"]);
+  });
+
   test("looks at all holders once, and not at all when there are none", async () => {
     const { worker, processes } = aLedgerWorld();
     const looks: number[] = [];
