@@ -37,10 +37,12 @@ export async function markDelivery(deps: SessionDeps, live: LiveSession, id: Mes
   const start = await startOf(deps, record, turnId);
   try {
     const seen = start === null ? live : await observeLive(deps, record.id);
-    const marked = deps.store.transaction(() => mark(deps, seen, { id, turnId }));
-    if (start !== null)
-      deps.turns.keepCheckpoint({ ...record, sessionId: record.id, turnId }, "start", start);
-    return marked;
+    return deps.store.transaction(() => {
+      const marked = mark(deps, seen, { id, turnId });
+      if (start !== null)
+        deps.turns.keepCheckpoint({ ...record, sessionId: record.id, turnId }, "start", start);
+      return marked;
+    });
   } finally {
     await forgetUnbegun(deps, record, turnId);
   }

@@ -59,6 +59,24 @@ describe("a message that its agent takes up", () => {
     expect(seen).toEqual(["delivering", "submitted"]);
   });
 
+  test("stays in its queue when the files at the start of its turn could not be put on record", async () => {
+    const world = await aRestingWorld();
+    const message = await queued(world);
+    const turns: SessionDeps["turns"] = {
+      ...world.deps.turns,
+      keepCheckpoint() {
+        throw new AoError("store_busy", "locked");
+      },
+    };
+    const checkpoints: Checkpoints = {
+      ...world.deps.checkpoints,
+      take: async () => ({ ref: "refs/ao/checkpoints/app-1/t", commit: "c".repeat(40) }),
+    };
+    await expect(deliverNext({ ...world.deps, turns, checkpoints }, ID)).rejects.toMatchObject({ code: "store_busy" });
+    expect([stored(world, message).state.kind, turnsOf(world), typed(world)]).toEqual(["queued", [], []]);
+    expect(await next(world)).toMatchObject({ kind: "tried", message: { state: { kind: "delivered" } } });
+  });
+
   test("waits for the end of its turn before the next one goes", async () => {
     const world = await aRestingWorld();
     await queued(world, "one");
