@@ -72,7 +72,9 @@ describe("a message that its agent takes up", () => {
       ...world.deps.checkpoints,
       take: async () => ({ ref: "refs/ao/checkpoints/app-1/t", commit: "c".repeat(40) }),
     };
-    await expect(deliverNext({ ...world.deps, turns, checkpoints }, ID)).rejects.toMatchObject({ code: "store_busy" });
+    await expect(deliverNext({ ...world.deps, turns, checkpoints }, ID)).rejects.toMatchObject({
+      code: "store_busy",
+    });
     expect([stored(world, message).state.kind, turnsOf(world), typed(world)]).toEqual(["queued", [], []]);
     expect(await next(world)).toMatchObject({ kind: "tried", message: { state: { kind: "delivered" } } });
   });
