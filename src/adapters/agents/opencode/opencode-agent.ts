@@ -4,6 +4,7 @@ import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
 import { checkInstalled } from "../installed-program.ts";
 import { cancelTurn } from "./cancel-turn.ts";
 import { entriesIn } from "./conversation-entries.ts";
+import { copyConversation } from "./fork-conversation.ts";
 import { interpretOpencode } from "./interpret.ts";
 import { launchConfig } from "./launch-config.ts";
 import { databasePath } from "./opencode-files.ts";
@@ -55,7 +56,7 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
   return {
     name: "opencode",
     capabilities: {
-      ...{ pinsSessionId: false, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "none" },
+      ...{ pinsSessionId: false, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "prefix" },
       ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "message", showsReadiness: true },
       // The first start in a home takes 10 to 20 s, on a machine with five times its load 45 s (1.18.33).
       readyWithinMs: 120_000,
@@ -68,6 +69,7 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
       ready: [/ctrl\+p commands/],
     },
     cancel: { kind: "call", cancelTurn },
+    fork: { kind: "prefix", copy: (request) => copyConversation(env, request) },
     receiptText: (text) => text.trimEnd(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch: (request) => plan(env, request, []),
