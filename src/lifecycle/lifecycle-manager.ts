@@ -15,7 +15,7 @@ import type {
 import type { SessionDeps } from "./deps.ts";
 import { afterFacts, type Fact, withExit, withLifecycle } from "./record-changes.ts";
 import { sessionChanged, sessionCreated } from "./session-change.ts";
-import { free, onBranch, unfree, withoutBranch } from "./workspace-changes.ts";
+import { free, onBranch, unfree, withoutBranch, withWork } from "./workspace-changes.ts";
 
 /** Tries for a row that others keep writing; each loses only to a write that succeeded. */
 const MAX_TRIES = 20;
@@ -86,6 +86,8 @@ export interface LifecycleManager {
    * belongs to the same transaction, also when the row stays as it is, and undoes it all by a throw.
    */
   observeFacts(id: SessionId, facts: readonly Fact[], alongside?: Alongside): Change | undefined;
+  /** What a terminal session's worktree holds is in the salvage. Ignored for one that was opened again, or is freed. */
+  onWorkKept(id: SessionId, salvageRef: string): Change | undefined;
   /** A fork no longer has what was said before it. */
   onTranscriptPruned(id: SessionId): Change | undefined;
   /** A terminal session's worktree was made again. Ignored for one that is not over. */
@@ -127,6 +129,7 @@ export function lifecycleManager(deps: LifecycleDeps): LifecycleManager {
     onBranchCheckedOut: (id, branch) => change(id, (record) => onBranch(record, branch)),
     onBranchDeleted: (id, deleted) => change(id, (record) => withoutBranch(record, deleted)),
     onWorkspaceFreed: (id, salvageRef) => change(id, (record, nowMs) => free(record, { nowMs, salvageRef })),
+    onWorkKept: (id, salvageRef) => change(id, (record) => withWork(record, salvageRef)),
     onWorkspaceRestored: (id, workspacePath) => change(id, (record) => unfree(record, workspacePath)),
     onTranscriptPruned: (id) => change(id, withoutPast),
     observeFacts: learn,

@@ -26,6 +26,13 @@ export function free(record: SessionRecord, { nowMs, salvageRef }: Freed): Sessi
   return { ...record, metadata: { ...record.metadata, workspaceFreedAtMs: nowMs, ...kept } };
 }
 
+/** A row that knows where the work is that its worktree holds. */
+export function withWork(record: SessionRecord, salvageRef: string): SessionRecord {
+  const isOpen = record.metadata.workspaceFreedAtMs === null && isTerminal(record.lifecycle);
+  if (!isOpen || record.metadata.salvageRef === salvageRef) return record;
+  return { ...record, metadata: { ...record.metadata, salvageRef } };
+}
+
 /** A row whose worktree was made again. */
 export function unfree(record: SessionRecord, workspacePath: string): SessionRecord {
   const isFree = record.metadata.workspaceFreedAtMs !== null;

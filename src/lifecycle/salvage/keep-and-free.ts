@@ -12,6 +12,7 @@ import { operationLedger } from "../operations/ledger.ts";
 import { requireOperation } from "../operations/write-operation.ts";
 import { workspaceRef } from "../session-refs.ts";
 import { destroyWorkspace } from "../teardown.ts";
+import { askedKept, keptBefore } from "./kept-before.ts";
 
 export interface Freeing {
   readonly held: LeasedOperation;
@@ -34,10 +35,17 @@ export async function keepAndFree(deps: SessionDeps, freeing: Freeing): Promise<
   const workspace = workspaceRef(record);
   if (freeing.salvage) onStep?.("keeping work");
   const reason = held.kind === "cleanup" ? "cleanup" : "kill";
-  const ref = freeing.salvage ? await keepWork(deps, held, { workspace, reason }) : null;
-  const last = { isKept: heldBy(deps, workspace, ref), fence: fenceOf(deps, held) };
-  await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, last));
-  await crossing(deps, `${held.kind}.freed`, () => recordFreed(deps, held, ref));
+  const before = await keptBefore(deps, workspace);
+  const ref = before ?? (freeing.salvage ? await keepWork(deps, held, { workspace, reason }) : null);
+  const asked = askedKept(deps, { isKept: heldBy(deps, workspace, ref), ref });
+  const last = { isKept: asked.isKept, fence: fenceOf(deps, held) };
+  try {
+    await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, last));
+    await crossing(deps, `${held.kind}.freed`, () => recordFreed(deps, held, ref));
+  } catch (error) {
+    asked.noteLeft(record.id, error);
+    throw error;
+  }
   return ref;
 }
 
