@@ -2,7 +2,7 @@
 // cache, the library, and its types.
 // With --faults it builds dist-faults/ instead: the programs alone, with boundaries at which they can be killed.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -64,6 +64,9 @@ rmSync(`${main.outfile}.cache`, { force: true });
 await Promise.all(
   entries.filter((entry) => existsSync(entry.entryPoints[0])).map((entry) => build({ ...shared, ...entry })),
 );
+// The launcher reads one byte a character, and esbuild leaves regular expressions as they are written.
+const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+writeFileSync(main.outfile, readFileSync(main.outfile, "utf8").replace(/[^\0-\x7f]/g, escaped));
 if (existsSync(`${folder}/ao.js`)) {
   chmodSync(`${folder}/ao.js`, 0o755);
   execFileSync(process.execPath, ["scripts/code-cache.mjs", folder], {
