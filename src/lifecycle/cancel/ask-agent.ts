@@ -14,6 +14,7 @@ import { hearSession, observeLive } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
 import { patience } from "../patience.ts";
 import { requireSession, runtimeTarget } from "../session-refs.ts";
+import { endTools } from "./end-tools.ts";
 
 /** How long an agent's own evidence is waited for, and before that for the turn to run. */
 const EVIDENCE_MS = 3_000;
@@ -122,14 +123,20 @@ async function pressAlone(
   }
   if (await isSettledIn(deps, key, EVIDENCE_MS)) {
     const answer = evidence(deps, key);
-    if (answer.kind === "confirmed") await clearInput(deps, running.target, cancel.clearing ?? []);
+    if (answer.kind === "confirmed") await tidyUp(deps, asking, running.target);
     return answer;
   }
   const detail = `the agent told nothing within ${EVIDENCE_MS / 1000} s`;
   return (await isProvenGone(deps, key)) ? gone() : { kind: "delivery_unconfirmed", detail };
 }
 
-/** A turn that is stopped stays so: what cannot be pressed now is no matter of its cancellation. */
+/** A turn that is stopped stays so: what cannot be done about what it left is no matter of its cancellation. */
+async function tidyUp(deps: SessionDeps, { key, cancel }: Pressing, target: RuntimeTarget): Promise<void> {
+  await clearInput(deps, target, cancel.clearing ?? []);
+  const marks = await cancel.toolMarks?.(agentPlace(deps.dataDir, requireSession(deps, key.sessionId)));
+  await endTools(deps, target.launchId, marks ?? []);
+}
+
 async function clearInput(
   { messenger }: Pick<SessionDeps, "messenger">,
   target: RuntimeTarget,

@@ -12,6 +12,7 @@ import { interpretCodex } from "./interpret.ts";
 import { launchSettings } from "./launch-settings.ts";
 import { HOOK_FILE, readOwnEvents } from "./own-events.ts";
 import { readRollout } from "./read-rollout.ts";
+import { toolMarks } from "./tool-marks.ts";
 
 /** How long a death still counts as a failed start: a bad argument ends it within 300 ms (0.171.0). */
 const SETTLE_MS = 500;
@@ -75,7 +76,7 @@ export function codexAgent({ env }: CodexOptions): Agent {
       busy: [/esc to interrupt/],
       ready: [/\? for shortcuts/],
     },
-    cancel: { kind: "keys", keys: ["Escape"] },
+    cancel: { kind: "keys", keys: ["Escape"], toolMarks: (place) => toolMarks(folder, place) },
     fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
     receiptText: (text) => text.trimEnd(),
     check: (path, asks) => checkInstalled(program, path, asks),
