@@ -3,6 +3,7 @@ import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import { composePrompt } from "../domain/prompt.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import type { Turn } from "../domain/turn.ts";
 import type { Agent } from "../ports/agent.ts";
 import type { WorkspaceSpec } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
@@ -71,17 +72,27 @@ export async function draftRestore(
   };
 }
 
-/** Whether its conversation has no prompt yet, for agents that keep none before: it never had a turn. */
+/**
+ * Whether its conversation has no prompt yet, for agents that keep none before: it never had a turn. While an agent
+ * that chooses the id itself has told none, that is so when nothing was sent to it at all.
+ */
 async function isUnbegun(deps: SessionDeps, agent: Agent, record: SessionRecord): Promise<boolean> {
   const { agentSessionId, workspacePath, previousAgentSessionIds } = record.metadata;
-  if (agent.capabilities.begunByPrompt !== true || agentSessionId === null) return false;
-  if (previousAgentSessionIds.length > 0 || hadTurn(deps, record)) return false;
+  const { begunByPrompt, pinsSessionId } = agent.capabilities;
+  if (begunByPrompt !== true) return false;
+  if (previousAgentSessionIds.length > 0) return false;
+  if (agentSessionId === null) return !pinsSessionId && !hasTurn(deps, record, () => true);
+  if (hasTurn(deps, record, ({ startedAtMs }) => startedAtMs !== null)) return false;
   return !(await agent.hasConversation(agentSessionId, { dataDir: deps.dataDir, workspacePath }));
 }
 
-function hadTurn({ turns }: Pick<SessionDeps, "turns">, { id }: SessionRecord): boolean {
+function hasTurn(
+  { turns }: Pick<SessionDeps, "turns">,
+  { id }: SessionRecord,
+  counts: (turn: Turn) => boolean,
+): boolean {
   const { turns: latest, unreadable } = turns.ofSession(id, SOME_TURNS);
-  return unreadable.length > 0 || latest.some(({ startedAtMs }) => startedAtMs !== null);
+  return unreadable.length > 0 || latest.some(counts);
 }
 
 function newConversation({ ids }: Pick<SessionDeps, "ids">, agent: Agent): string | null {
