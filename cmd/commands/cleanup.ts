@@ -58,11 +58,15 @@ interface Cleaned extends CleanupResult {
   readonly pool: readonly PoolChange[];
 }
 
-function linesOf({ cleaned, skipped, pool, dryRun }: Cleaned): readonly string[] {
+function linesOf({ cleaned, branchesDeleted, skipped, pool, dryRun }: Cleaned): readonly string[] {
   return [
     ...cleaned.map(({ id, salvageRef, remains, branchDeleted }) => {
       const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
       return `${dryRun ? "would free" : "freed"} ${id}${kept}${goingOf(branchDeleted, dryRun)}${stayingOf(remains)}`;
+    }),
+    ...branchesDeleted.map(({ id, branch }) => {
+      const what = dryRun ? "would delete" : "deleted";
+      return `${what} the merged branch ${printable(branch)} of ${id}, which was freed before`;
     }),
     ...skipped.map(({ id, reason, detail }) => `skipped ${id}: ${reason}: ${printable(detail)}`),
     ...pool.map(({ where, action, detail }) => {
@@ -105,9 +109,9 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length > 0 && !dryRun) invocation.note("the files wait in the trash until ao reconcile");
   for (const { subject, message } of tended.errors) invocation.warn(`${subject}: ${message}`);
-  if ([result.cleaned, result.skipped, result.pool, errors(result, tended)].flat().length === 0) {
-    invocation.note("nothing to clean up");
-  }
+  const { branchesDeleted, skipped, pool } = result;
+  const all = [result.cleaned, branchesDeleted, skipped, pool, errors(result, tended)];
+  if (all.flat().length === 0) invocation.note("nothing to clean up");
   return errors(result, tended).length > 0 ? 1 : 0;
 }
 
@@ -119,8 +123,9 @@ export function cleanupCommand(host: Host): Command {
       purpose: "Free the worktrees of terminated sessions that hold nothing to lose",
       more: [
         "Skipped sessions are no failure; the reason is shown. Branches stay, but with --delete-merged-branches those",
-        "that ao made and git proves merged into the default branch. With --salvage the work of a worktree is kept as a",
-        "commit first, and is no reason to skip it; ao restore puts it back, and a deleted branch, too.",
+        "that ao made and git proves merged into the default branch, of sessions freed before as well. With --salvage",
+        "the work of a worktree is kept as a commit first, and is no reason to skip it; ao restore puts it back, and a",
+        "deleted branch, too.",
         "The exit code is 1 when a session could not be cleaned, 5 when it could not look or git failed now and then;",
         "then nothing is removed.",
       ].join("\n"),

@@ -9,7 +9,7 @@ export interface CleanupRules {
   readonly olderThanMs: number | null;
   /** Work that can be kept is no reason to leave a worktree. */
   readonly salvage: boolean;
-  /** Takes a session's branch with its worktree where git proves that it is merged. */
+  /** Takes the branches of freed sessions where git proves that they are merged, also of those freed before. */
   readonly deleteMergedBranches: boolean;
 }
 
@@ -26,6 +26,8 @@ export interface CandidateFacts {
   readonly obstacle: Stays | null;
   /** Empty when none was ever recorded. */
   readonly workspacePath: string;
+  /** Its worktree was freed before: what may be left is its branch. */
+  readonly isFreed: boolean;
   readonly agent: "ended" | "alive" | "unknown";
   /** Milliseconds since it was terminated. */
   readonly endedForMs: number;
@@ -65,6 +67,8 @@ export type WorkspaceFacts =
       /** `null` when its branch is to stay, for want of a proof or of the wish. */
       readonly merged: MergedBranch | null;
     }
+  /** There is none any more; `merged` as above. */
+  | { readonly kind: "freed"; readonly merged: MergedBranch | null }
   | { readonly kind: "stays"; readonly why: Stays };
 
 export interface PlannedFreeing {
@@ -74,10 +78,16 @@ export interface PlannedFreeing {
   readonly merged: MergedBranch | null;
 }
 
+/** Of a session whose worktree was freed before. */
+export interface PlannedBranch {
+  readonly kind: "delete_branch";
+  readonly merged: MergedBranch;
+}
+
 export interface PlanItem {
   readonly id: SessionId;
   readonly projectId: ProjectId;
-  readonly action: PlannedFreeing | Stays;
+  readonly action: PlannedFreeing | PlannedBranch | Stays;
 }
 
 export interface Candidate {
@@ -87,14 +97,24 @@ export interface Candidate {
 }
 
 /**
- * What a cleanup does with each terminated session, and why, in their order. Pure: the same facts and rules give
- * the same plan, which a dry run prints and the run carries out.
+ * What a cleanup does with each terminated session, and why, in their order; of those that were freed before only the
+ * ones whose branch goes, or could not be judged. Pure: the same facts and rules give the same plan, which a dry run
+ * prints and the run carries out.
  */
 export function planCleanup(candidates: readonly Candidate[], rules: CleanupRules): readonly PlanItem[] {
-  return candidates.map(({ facts, workspace }) => {
+  return candidates.flatMap(({ facts, workspace }) => {
     const { id, projectId } = facts;
-    return { id, projectId, action: decideUnseen(facts, rules) ?? decideSeen(workspace, rules) };
+    const unseen = decideUnseen(facts, rules);
+    const action = facts.isFreed ? decideBranch(unseen, workspace) : (unseen ?? decideSeen(workspace, rules));
+    return action === null ? [] : [{ id, projectId, action }];
   });
+}
+
+/** `null` when there is nothing to do and nothing to tell. */
+function decideBranch(unseen: Stays | null, workspace: WorkspaceFacts | null): PlannedBranch | Stays | null {
+  if (unseen !== null || workspace === null) return null;
+  if (workspace.kind === "stays") return workspace.why;
+  return workspace.merged === null ? null : { kind: "delete_branch", merged: workspace.merged };
 }
 
 /** Why a worktree stays whatever is in it; `null` when that decides. */
@@ -115,6 +135,7 @@ export function decideUnseen(
 function decideSeen(workspace: WorkspaceFacts | null, rules: CleanupRules): PlannedFreeing | Stays {
   if (workspace === null) return skip("unknown", "nobody looked into it");
   if (workspace.kind === "stays") return workspace.why;
+  if (workspace.kind === "freed") return skip("no_workspace", "it was freed before");
   const { remains, merged } = workspace;
   return refusalOf(workspace, rules) ?? { kind: "free", remains, merged };
 }

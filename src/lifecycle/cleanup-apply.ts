@@ -1,11 +1,11 @@
 import type { JsonValue } from "../domain/canonical-json.ts";
 import { type PlanItem, type Stays, skip } from "../domain/cleanup-plan.ts";
 import { AoError, isAoError } from "../domain/errors.ts";
-import type { Operation } from "../domain/operation.ts";
+import type { LeasedOperation, Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import { staysFor } from "./cleanup-facts.ts";
-import { finishCleanup, isCandidate } from "./cleanup-steps.ts";
+import { finishBranch, finishCleanup, isCandidate, mayHaveBranch } from "./cleanup-steps.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { plannedJson } from "./merged-branches.ts";
 import { beginOnce } from "./operations/begin-once.ts";
@@ -28,19 +28,30 @@ export interface Cleaned {
   readonly trouble: string | null;
 }
 
+/** Of a session whose worktree was freed before. */
+interface BranchDeleted {
+  readonly kind: "branch_deleted";
+  readonly branch: string;
+}
+
+type Outcome = Cleaned | BranchDeleted | Stays;
+
 /** An item of the plan and what became of it. */
-export type CarriedOut = readonly [PlanItem, Cleaned | Stays];
+export type CarriedOut = readonly [PlanItem, Outcome];
 
 /** What a dry run tells of an item, and of one that stays any run. */
 export function asPlanned(item: PlanItem): CarriedOut {
   const { action } = item;
+  if (action.kind === "delete_branch")
+    return [item, { kind: "branch_deleted", branch: action.merged.branch }];
   if (action.kind !== "free") return [item, action];
   const branchDeleted = action.merged?.branch ?? null;
   return [item, { kind: "cleaned", trouble: null, salvageRef: null, branchDeleted }];
 }
 
 /**
- * Frees what the plan says is to be freed, each item judged once more, in the order of the plan.
+ * Frees what the plan says is to be freed, and deletes the branches that it names, each item judged once more, in the
+ * order of the plan.
  *
  * @throws AoError git_unavailable when git stopped answering before anything was freed; later, that is the error of
  *   each item that is left.
@@ -51,23 +62,27 @@ export async function carryPlanOut(
   options: Applying,
 ): Promise<readonly CarriedOut[]> {
   const records = new Map(sessions.map((record) => [record.id, record]));
-  const toFree = plan.filter(({ action }) => action.kind === "free");
-  const done = new Map<PlanItem, Cleaned | Stays>();
+  const toDo = plan.filter(isToDo);
+  const done = new Map<PlanItem, Outcome>();
   let unable: AoError | null = null;
-  for (const [at, item] of toFree.entries()) {
+  for (const [at, item] of toDo.entries()) {
     if (options.isStopped?.() === true) break;
-    options.onStep?.(`freeing ${at + 1}/${toFree.length} ${item.id}`);
+    options.onStep?.(`freeing ${at + 1}/${toDo.length} ${item.id}`);
     const record = records.get(item.id);
     if (record === undefined) continue;
-    const outcome: Cleaned | Stays | AoError =
-      unable ?? (await free(deps, record, inputOf(item, options)).catch(unavailable));
+    const outcome: Outcome | AoError =
+      unable ?? (await carryItemOut(deps, record, { item, options }).catch(unavailable));
     if (isAoError(outcome)) unable = requireFreed(outcome, done);
     done.set(item, isAoError(outcome) ? { kind: "error", message: outcome.message } : outcome);
   }
   return plan.flatMap((item) => {
-    const outcome = item.action.kind === "free" ? done.get(item) : asPlanned(item)[1];
+    const outcome = isToDo(item) ? done.get(item) : asPlanned(item)[1];
     return outcome === undefined ? [] : [[item, outcome] as const];
   });
+}
+
+function isToDo({ action }: PlanItem): boolean {
+  return action.kind === "free" || action.kind === "delete_branch";
 }
 
 /** Git that does not answer, as a value. */
@@ -77,13 +92,14 @@ function unavailable(error: unknown): AoError {
 }
 
 /** Once something was freed, what became of it has to be told. */
-function requireFreed(error: AoError, done: ReadonlyMap<PlanItem, Cleaned | Stays>): AoError {
-  if ([...done.values()].some(({ kind }) => kind === "cleaned")) return error;
+function requireFreed(error: AoError, done: ReadonlyMap<PlanItem, Outcome>): AoError {
+  if ([...done.values()].some(({ kind }) => kind === "cleaned" || kind === "branch_deleted")) return error;
   throw error;
 }
 
 /** What recovery has to know of an item. */
 function inputOf({ action }: PlanItem, { salvage }: Applying): JsonValue {
+  if (action.kind === "delete_branch") return plannedJson(action.merged);
   const input = {
     ...(salvage && { salvage }),
     ...plannedJson(action.kind === "free" ? action.merged : null),
@@ -91,18 +107,38 @@ function inputOf({ action }: PlanItem, { salvage }: Applying): JsonValue {
   return Object.keys(input).length === 0 ? null : input;
 }
 
-async function free(deps: SessionDeps, judged: SessionRecord, input: JsonValue): Promise<Cleaned | Stays> {
+async function carryItemOut(
+  deps: SessionDeps,
+  judged: SessionRecord,
+  { item, options }: { readonly item: PlanItem; readonly options: Applying },
+): Promise<Outcome> {
+  const isOfBranch = item.action.kind === "delete_branch";
   try {
-    const intent = intentOf(deps, judged, input);
-    const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged));
+    const intent = intentOf(deps, judged, inputOf(item, options));
+    const isStill = isOfBranch ? mayHaveBranch : isCandidate;
+    const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged, isStill));
     if (begun.kind !== "begun") return busy(begun.operation);
     const held = begun.operation;
-    const { stays, ...freed } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
-    return stays === null ? { kind: "cleaned", ...freed } : told(stays, freed.salvageRef);
+    return isOfBranch ? await deleteBranch(deps, held, judged) : await free(deps, held, judged);
   } catch (error) {
     if (isAoError(error, "operation_in_progress")) return skip("operation_in_progress", error.message);
     return staysFor(error);
   }
+}
+
+async function free(deps: SessionDeps, held: LeasedOperation, judged: SessionRecord): Promise<Outcome> {
+  const { stays, ...freed } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
+  return stays === null ? { kind: "cleaned", ...freed } : told(stays, freed.salvageRef);
+}
+
+async function deleteBranch(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  judged: SessionRecord,
+): Promise<Outcome> {
+  const branch = await carryOut(deps, held, () => finishBranch(deps, held, judged));
+  if (branch !== null) return { kind: "branch_deleted", branch };
+  return skip("unknown", "its branch is not any more what was proven merged, and stays");
 }
 
 /** A salvage that was made for nothing is named, too. */
@@ -122,9 +158,13 @@ function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, input:
 }
 
 /** What was planned holds no more when another command was faster. */
-function refuseMoved(store: SessionStore, { id, metadata }: SessionRecord): void {
+function refuseMoved(
+  store: SessionStore,
+  { id, metadata }: SessionRecord,
+  isStill: (row: SessionRecord) => boolean,
+): void {
   const row = store.get(id);
-  if (row !== undefined && isCandidate(row) && row.metadata.launchId === metadata.launchId) return;
+  if (row !== undefined && isStill(row) && row.metadata.launchId === metadata.launchId) return;
   throw new AoError("operation_in_progress", `session ${id} was freed or restored by another process`);
 }
 

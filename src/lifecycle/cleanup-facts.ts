@@ -21,7 +21,7 @@ import type { WorkspaceSurvey } from "../ports/workspace-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { describeRival, isOwnLaunch, rivalOf } from "./launch-owner.ts";
 import { mayStillRun } from "./live-target.ts";
-import { findMerged } from "./merged-branches.ts";
+import { type Beside, findMerged } from "./merged-branches.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import { unfinishedOf } from "./operations/prepare-operation.ts";
 import { runtimeTarget, workspaceRef } from "./session-refs.ts";
@@ -54,6 +54,7 @@ export function candidateFacts(
   const isOwn = rival === undefined || isOwnLaunch(seen);
   return {
     ...{ id, projectId, obstacle, workspacePath: metadata.workspacePath },
+    isFreed: metadata.workspaceFreedAtMs !== null,
     agent: agentOf(seen),
     endedForMs: nowMs - (terminatedAtMs ?? updatedAtMs),
     isShared: live.some((other) => other.metadata.workspacePath === metadata.workspacePath),
@@ -91,19 +92,27 @@ export function obstacleOf(deps: SessionDeps, { id }: SessionRecord): Stays | nu
   }
 }
 
+/** What all candidates are judged with. */
+export interface Seeing {
+  readonly rules: CleanupRules;
+  /** One look at who uses any worktree. */
+  readonly users: readonly ProcessUse[];
+  readonly beside: Beside;
+}
+
 /**
- * Looks into the worktree of a candidate where that decides. `users` is one look at who uses any worktree.
+ * Looks into the worktree of a candidate where that decides, or for its branch where it has none any more.
  *
  * @throws AoError git_unavailable when git could not be asked.
  */
 export async function lookInto(
   deps: SessionDeps,
   { facts, record }: { readonly facts: CandidateFacts; readonly record: SessionRecord },
-  { rules, users }: { readonly rules: CleanupRules; readonly users: readonly ProcessUse[] },
+  seeing: Seeing,
 ): Promise<Candidate> {
-  if (decideUnseen(facts, rules) !== null) return { facts, workspace: null };
+  if (decideUnseen(facts, seeing.rules) !== null) return { facts, workspace: null };
   try {
-    return { facts, workspace: await workspaceFacts(deps, record, { rules, users }) };
+    return { facts, workspace: await workspaceFacts(deps, record, seeing) };
   } catch (error) {
     return { facts, workspace: { kind: "stays", why: staysFor(error) } };
   }
@@ -112,9 +121,13 @@ export async function lookInto(
 async function workspaceFacts(
   deps: SessionDeps,
   record: SessionRecord,
-  { rules, users }: { readonly rules: CleanupRules; readonly users: readonly ProcessUse[] },
+  { rules, users, beside }: Seeing,
 ): Promise<WorkspaceFacts> {
   const { workspace, snapshots } = deps;
+  const mergedOf = (branch: string) => findMerged(deps, record, { branch, beside });
+  if (record.metadata.workspaceFreedAtMs !== null) {
+    return { kind: "freed", merged: await mergedOf(record.metadata.branch) };
+  }
   const ref = workspaceRef(record);
   const survey = await workspace.survey(ref, users);
   const { findings } = survey;
@@ -124,7 +137,7 @@ async function workspaceFacts(
   const isFree = refusalOf(seen, rules) === null;
   if (!isFree) return { kind: "seen", ...seen, remains: null, merged: null };
   const branch = survey.branch ?? record.metadata.branch;
-  const merged = rules.deleteMergedBranches ? await findMerged(deps, record, branch) : null;
+  const merged = rules.deleteMergedBranches ? await mergedOf(branch) : null;
   return { kind: "seen", ...seen, remains: remainsOf(survey), merged };
 }
 

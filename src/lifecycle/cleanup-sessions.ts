@@ -8,7 +8,7 @@ import type { UnreadableSession } from "../ports/session-store.ts";
 import { asPlanned, type CarriedOut, carryPlanOut } from "./cleanup-apply.ts";
 import { candidateFacts, liveBeside, lookInto, obstacleOf } from "./cleanup-facts.ts";
 import { lookSurely, requireSomeSight } from "./cleanup-sight.ts";
-import { isCandidate } from "./cleanup-steps.ts";
+import { isCandidate, mayHaveBranch } from "./cleanup-steps.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { foldFacts } from "./fold-facts.ts";
 import { gatherFacts, lookFailures } from "./gather-facts.ts";
@@ -25,7 +25,10 @@ export interface CleanupOptions {
   readonly olderThanMs: number | null;
   /** Keeps the work of worktrees and frees them then; no when not given. */
   readonly salvage?: boolean;
-  /** Deletes the branches of freed sessions that git proves merged into the default branch; no when not given. */
+  /**
+   * Deletes the branches of freed sessions that git proves merged into the default branch, also of those that were
+   * freed before; no when not given.
+   */
   readonly deleteMergedBranches?: boolean;
   readonly onStep?: OnStep;
   /** Asked before each session; those left when it says so are not in the result. */
@@ -41,6 +44,13 @@ export interface CleanedSession {
   readonly remains: Remains | null;
   /** The branch that went, or in a dry run would go, with it; `null` when it stays. */
   readonly branchDeleted: string | null;
+}
+
+/** A branch of a session whose worktree was freed before. */
+interface DeletedBranchOf {
+  readonly id: SessionId;
+  readonly projectId: ProjectId;
+  readonly branch: string;
 }
 
 export interface SkippedSession {
@@ -59,6 +69,8 @@ export interface FailedSession {
 
 export interface CleanupResult {
   readonly cleaned: readonly CleanedSession[];
+  /** What went, or in a dry run would go, beside the branches of `cleaned`. */
+  readonly branchesDeleted: readonly DeletedBranchOf[];
   readonly skipped: readonly SkippedSession[];
   readonly errors: readonly FailedSession[];
   readonly dryRun: boolean;
@@ -98,8 +110,8 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
   const { salvage = false, onStep, isStopped } = options;
   const applying = { salvage, onStep, isStopped };
   const carriedOut = dryRun ? plan.map(asPlanned) : await carryPlanOut(deps, { plan, sessions }, applying);
-  const { cleaned, skipped, errors } = tally(carriedOut);
-  return { cleaned, skipped, errors: [...errors, ...unreadable], dryRun };
+  const { errors, ...told } = tally(carriedOut);
+  return { ...told, errors: [...errors, ...unreadable], dryRun };
 }
 
 function rulesOf(options: CleanupOptions): CleanupRules {
@@ -117,14 +129,18 @@ async function findCandidates(deps: SessionDeps, options: CleanupOptions): Promi
   const all = options.dryRun
     ? facts.records.map((record) => foldFacts(deps, facts, record))
     : (await saveFacts(deps, facts)).sessions;
-  const sessions = all.filter(isCandidate);
+  const rules = rulesOf(options);
+  const sessions = all.filter(
+    (one) => isCandidate(one) || (rules.deleteMergedBranches && mayHaveBranch(one)),
+  );
   // All of the store is read for it: who else uses a worktree may be what is damaged.
   if (sessions.length > 0) deps.store.verify();
-  const live = liveBeside(deps.store.rows().sessions, new Set(sessions.map(({ id }) => id)));
+  const beside = deps.store.rows();
+  const live = liveBeside(beside.sessions, new Set(sessions.map(({ id }) => id)));
   const look = (record: SessionRecord) => {
     const moment = { seen: facts.seen.get(record.id), nowMs: facts.takenAtMs, live };
     const known = { facts: candidateFacts(record, moment, obstacleOf(deps, record)), record };
-    return lookInto(deps, known, { rules: rulesOf(options), users });
+    return lookInto(deps, known, { rules, users, beside });
   };
   return { sessions, unreadable: facts.unreadable.map(failed), look };
 }
@@ -135,6 +151,7 @@ function failed(row: UnreadableSession): FailedSession {
 
 function tally(carriedOut: readonly CarriedOut[]): Omit<CleanupResult, "dryRun"> {
   const cleaned: CleanedSession[] = [];
+  const branchesDeleted: DeletedBranchOf[] = [];
   const skipped: SkippedSession[] = [];
   const errors: FailedSession[] = [];
   for (const [{ id, projectId, action }, outcome] of carriedOut) {
@@ -146,6 +163,9 @@ function tally(carriedOut: readonly CarriedOut[]): Omit<CleanupResult, "dryRun">
         if (trouble !== null) errors.push({ id, projectId, message: trouble });
         break;
       }
+      case "branch_deleted":
+        branchesDeleted.push({ id, projectId, branch: outcome.branch });
+        break;
       case "skip":
         skipped.push({ id, projectId, reason: outcome.reason, detail: outcome.detail });
         break;
@@ -156,5 +176,5 @@ function tally(carriedOut: readonly CarriedOut[]): Omit<CleanupResult, "dryRun">
         assertNever(outcome);
     }
   }
-  return { cleaned, skipped, errors };
+  return { cleaned, branchesDeleted, skipped, errors };
 }

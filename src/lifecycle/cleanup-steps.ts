@@ -22,6 +22,16 @@ export function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
   return isTerminal(lifecycle) && metadata.workspaceFreedAtMs === null;
 }
 
+/** Whether there is no worktree any more, and may be a branch that no cleanup has deleted. */
+export function mayHaveBranch({ lifecycle, metadata }: SessionRecord): boolean {
+  const { branch, deletedBranch } = metadata;
+  return isFreed({ lifecycle, metadata }) && branch !== "" && deletedBranch?.branch !== branch;
+}
+
+function isFreed({ lifecycle, metadata }: Pick<SessionRecord, "lifecycle" | "metadata">): boolean {
+  return isTerminal(lifecycle) && metadata.workspaceFreedAtMs !== null;
+}
+
 /** What became of one worktree. */
 export interface Freed {
   /** Why it was left after all; `null` when it is gone. */
@@ -67,6 +77,27 @@ export async function finishCleanup(
   return { stays: null, salvageRef, branchDeleted, trouble };
 }
 
+/**
+ * Deletes the planned branch of a session whose worktree was freed before, and completes the operation. Each step may be
+ * repeated.
+ *
+ * @returns the branch; `null` when it stays, since it is not any more what was planned.
+ * @throws AoError git_unavailable, git_failed.
+ */
+export async function finishBranch(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  record: SessionRecord,
+): Promise<string | null> {
+  const branchDeleted = await crossing(deps, "cleanup.branch.delete", () =>
+    deletePlanned(deps, held, record),
+  );
+  await crossing(deps, "cleanup.complete", () =>
+    operationLedger(deps).complete(held, { freed: false, branchDeleted }),
+  );
+  return branchDeleted;
+}
+
 /** Best effort, the worktree being gone by now. */
 async function deleteBranch(deps: SessionDeps, held: LeasedOperation, record: SessionRecord) {
   if (jsonMembers(held.input)?.["merged"] === undefined) return { branchDeleted: null, problem: null };
@@ -107,9 +138,18 @@ export async function recoverCleanup(deps: SessionDeps, held: LeasedOperation): 
     await finishCleanup(deps, held, record);
     return;
   }
+  if (record !== undefined && isFreed(record) && isOfBranch(held)) {
+    await finishBranch(deps, held, record);
+    return;
+  }
   const freed = hasFreed(held);
   if (freed && record !== undefined) await removeEndedLaunch(deps, record);
   await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, { freed }));
+}
+
+/** Whether the worktree was freed by another one before: what is left to do is the branch. */
+function isOfBranch(held: LeasedOperation): boolean {
+  return jsonMembers(held.input)?.["merged"] !== undefined && !hasFreed(held);
 }
 
 /** Best effort, as its agent was seen dead: the worktree does not depend on it. Returns what went wrong. */

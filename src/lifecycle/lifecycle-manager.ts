@@ -74,8 +74,11 @@ export interface LifecycleManager {
   onRestoreInitiated(id: SessionId, patch: RestorePatch): SessionRecord;
   /** The branch that a terminal session's worktree has checked out. Ignored for one that was opened again. */
   onBranchCheckedOut(id: SessionId, branch: string): Change | undefined;
-  /** A terminal session's branch is about to be deleted; a restore makes it again. Ignored for one that is not over. */
-  onBranchDeleted(id: SessionId, deleted: DeletedBranch): Change | undefined;
+  /**
+   * A terminal session's branch is about to be deleted; a restore makes it again. `null`: it was not after all. Ignored
+   * for one that is not over.
+   */
+  onBranchDeleted(id: SessionId, deleted: DeletedBranch | null): Change | undefined;
   /**
    * A terminal session's worktree is gone, and what it held is in the salvage; not given, that stays as it is.
    * Ignored for one that was opened again.

@@ -1,5 +1,6 @@
 import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
 import type { MergedBranch } from "../domain/cleanup-plan.ts";
+import { isAoError } from "../domain/errors.ts";
 import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { BranchQuery } from "../ports/workspace-facts.ts";
@@ -10,8 +11,11 @@ import { workspaceRef } from "./session-refs.ts";
 /** Operations of one session that are looked through for the one that made its branch. */
 const MAX_OPERATIONS = 1_000;
 
+/** All sessions of all projects. */
+export type Beside = ReturnType<SessionDeps["store"]["rows"]>;
+
 /**
- * Whether the branch that is checked out in a session's worktree may go with it: merged, made for this session, and
+ * Whether the branch of a session may go, with its worktree or after it: merged, made for this session, and
  * of no other one. `null` when it has to stay.
  *
  * @throws AoError git_unavailable, git_failed when git could not tell.
@@ -19,15 +23,18 @@ const MAX_OPERATIONS = 1_000;
 export async function findMerged(
   deps: SessionDeps,
   record: SessionRecord,
-  branch: string,
+  { branch, beside }: { readonly branch: string; readonly beside: Beside },
 ): Promise<MergedBranch | null> {
-  if (isUsedBeside(deps, record, branch)) return null;
+  if (isUsedBeside(beside, record, branch)) return null;
   return deps.workspace.mergedBranch(workspaceRef(record), queryOf(deps, record, branch));
 }
 
 /** A restore of the other one would need it. A row that cannot be read may be one that does. */
-function isUsedBeside({ store }: SessionDeps, { id, metadata }: SessionRecord, branch: string): boolean {
-  const { sessions, unreadable } = store.rows();
+function isUsedBeside(
+  { sessions, unreadable }: Beside,
+  { id, metadata }: SessionRecord,
+  branch: string,
+): boolean {
   const { repositoryPath } = metadata;
   if (unreadable.length > 0) return true;
   return sessions.some(
@@ -58,10 +65,22 @@ export async function deletePlanned(
   const record = deps.store.get(id);
   if (proven === null || record?.metadata.branch !== proven.branch) return null;
   const { branch, commit } = proven;
-  if (isUsedBeside(deps, record, branch)) return null;
+  if (isUsedBeside(deps.store.rows(), record, branch)) return null;
   lifecycleManager(deps).onBranchDeleted(id, { branch, commit });
-  const query = queryOf(deps, record, branch);
-  return (await deps.workspace.deleteMerged(workspaceRef(record), query, proven)) ? branch : null;
+  if (await deleteNoted(deps, record, proven)) return branch;
+  lifecycleManager(deps).onBranchDeleted(id, null);
+  return null;
+}
+
+/** What git refused to delete is there, and its row must not say otherwise; what nobody knows may be gone. */
+async function deleteNoted(deps: SessionDeps, record: SessionRecord, proven: MergedBranch): Promise<boolean> {
+  const query = queryOf(deps, record, proven.branch);
+  try {
+    return await deps.workspace.deleteMerged(workspaceRef(record), query, proven);
+  } catch (error) {
+    if (isAoError(error, "git_failed")) lifecycleManager(deps).onBranchDeleted(record.id, null);
+    throw error;
+  }
 }
 
 /** As part of what a cleanup was asked for. */

@@ -7,8 +7,8 @@ export function onBranch(record: SessionRecord, branch: string): SessionRecord {
   return { ...record, metadata: { ...record.metadata, branch } };
 }
 
-/** A row that knows where its branch stood, before that is deleted. */
-export function withoutBranch(record: SessionRecord, deletedBranch: DeletedBranch): SessionRecord {
+/** A row that knows where its branch stood, before that is deleted; `null` when it stays. */
+export function withoutBranch(record: SessionRecord, deletedBranch: DeletedBranch | null): SessionRecord {
   if (!isTerminal(record.lifecycle)) return record;
   return { ...record, metadata: { ...record.metadata, deletedBranch } };
 }

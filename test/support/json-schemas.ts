@@ -254,6 +254,7 @@ export const cleanupSchema = z.strictObject({
   cleaned: z.array(
     z.strictObject({ ...named, salvageRef: maybe, remains: remains.nullable(), branchDeleted: maybe }),
   ),
+  branchesDeleted: z.array(z.strictObject({ ...named, branch: text })),
   skipped: z.array(z.strictObject({ ...named, reason: z.enum(SKIP_REASONS), detail: text })),
   errors: z.array(z.strictObject({ ...named, message: text })),
   pool: poolChanges,

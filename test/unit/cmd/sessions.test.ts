@@ -358,6 +358,7 @@ describe("cleanup", () => {
     const real = await memoryCli(world, ["cleanup", "--json"]);
     expect(JSON.parse(real.stdout)).toEqual({
       cleaned: [{ id: "app-1", projectId: "app", salvageRef: null, remains: null, branchDeleted: null }],
+      branchesDeleted: [],
       skipped: [],
       errors: [],
       pool: [],

@@ -16,7 +16,7 @@ const PLAIN: CleanupRules = { olderThanMs: null, salvage: false, deleteMergedBra
 const KEEPING: CleanupRules = { ...PLAIN, salvage: true };
 const ENDED: CandidateFacts = {
   ...{ id: sessionId("app-1"), projectId: projectId("app"), obstacle: null, workspacePath: "/w/app-1" },
-  ...{ agent: "ended", endedForMs: 1000, isShared: false, rival: null },
+  ...{ agent: "ended", endedForMs: 1000, isShared: false, isFreed: false, rival: null },
 };
 const MERGED = { branch: "feat/1", commit: "1".repeat(40), into: "refs/heads/main" };
 const REMAINS = { branch: "feat/1", commits: 2, stashes: 1 };
@@ -108,6 +108,7 @@ describe("for any facts", () => {
     agent: fc.constantFrom("ended", "alive", "unknown"),
     endedForMs: fc.integer({ min: -5, max: 2000 }),
     isShared: fc.boolean(),
+    isFreed: fc.constant(false),
     rival: fc.option(fc.constant("rival")),
   });
   const seenArb = fc.record<WorkspaceFacts & { readonly kind: "seen" }>({

@@ -17,8 +17,17 @@ const MOST_PER_CANDIDATE = 20;
 /** Its branch is proven merged twice, and deleted: 9 more. */
 const MOST_WITH_BRANCH = 24;
 
+/** Only its branch is proven merged, twice, and deleted. */
+const MOST_OF_FREED = 12;
+
+interface Kind {
+  readonly deletes: boolean;
+  /** A kill freed their worktrees before. */
+  readonly isFreed: boolean;
+}
+
 /** How many processes of git a cleanup of so many sessions starts; each has a branch that was merged. */
-async function processesFor(sessions: number, deleteMergedBranches: boolean): Promise<number> {
+async function processesFor(sessions: number, { deletes, isFreed }: Kind): Promise<number> {
   const { deps: memory, runtime } = aWorld();
   const dataDir = tempDir("ao-data");
   const count = join(tempDir("ao-count"), "count");
@@ -32,28 +41,29 @@ async function processesFor(sessions: number, deleteMergedBranches: boolean): Pr
   deps.store.insertProject(project);
   for (let number = 1; number <= sessions; number += 1) {
     const { record } = await spawnSession(deps, aSpawnRequest(project, { issueId: `${number}` }));
-    const kill = { reason: "manual", note: null, keepWorktree: true, callerSessionId: null } as const;
-    await killSession(deps, record.id, kill);
     gitIn(record.metadata.workspacePath, "commit", "-q", "--allow-empty", "-m", `work ${number}`);
     repository.git("merge", "-q", "--no-ff", record.metadata.branch);
+    const kill = { reason: "manual", note: null, keepWorktree: !isFreed, callerSessionId: null } as const;
+    await killSession(deps, record.id, kill);
     runtime.setLook(record.id, { runtime: { kind: "missing" }, process: { kind: "dead" } });
   }
   writeFileSync(count, "");
   const counted = gitWorktrees({ ...options, gitPath: gitWrapper(`echo >> '${count}'`) });
-  const rules = { projectId: null, dryRun: false, olderThanMs: null, deleteMergedBranches };
-  const { cleaned } = await cleanupSessions({ ...deps, workspace: counted }, rules);
-  const deleted = cleaned.filter(({ branchDeleted }) => branchDeleted !== null);
-  expect([cleaned.length, deleted.length]).toEqual([sessions, deleteMergedBranches ? sessions : 0]);
+  const rules = { projectId: null, dryRun: false, olderThanMs: null, deleteMergedBranches: deletes };
+  const { cleaned, branchesDeleted } = await cleanupSessions({ ...deps, workspace: counted }, rules);
+  expect([cleaned.length, branchesDeleted.length]).toEqual(isFreed ? [0, sessions] : [sessions, 0]);
+  expect(repository.branches()).toHaveLength(deletes ? 1 : sessions + 1);
   return readFileSync(count, "utf8").length;
 }
 
 test.each([
-  ["", MOST_PER_CANDIDATE, false],
-  [" with its branch", MOST_WITH_BRANCH, true],
+  ["", MOST_PER_CANDIDATE, { deletes: false, isFreed: false }],
+  [" with its branch", MOST_WITH_BRANCH, { deletes: true, isFreed: false }],
+  [" whose branch alone is left", MOST_OF_FREED, { deletes: true, isFreed: true }],
 ] as const)(
   "a cleanup starts a fixed number of processes for each candidate%s, however many there are",
-  async (_with, most, deletes) => {
-    const [one, three] = [await processesFor(1, deletes), await processesFor(3, deletes)];
+  async (_with, most, kind) => {
+    const [one, three] = [await processesFor(1, kind), await processesFor(3, kind)];
     const perCandidate = (three - one) / 2;
     expect({ perCandidate, beside: one - perCandidate }).toEqual({
       perCandidate: Math.round(perCandidate),

@@ -53,6 +53,7 @@ describe("a cleanup", () => {
     world.workspace.refuse(pathOf("app-2"));
     const result = await cleanup(world);
     expect(result).toEqual({
+      branchesDeleted: [],
       cleaned: [{ id: "app-1", projectId: "app", salvageRef: null, remains: null, branchDeleted: null }],
       skipped: [{ id: "app-2", projectId: "app", reason: "untracked", detail: "1 untracked file" }],
       errors: [],

@@ -122,3 +122,102 @@ describe("a cleanup that deletes merged branches", () => {
     expect((await world.restore(ID)).metadata.branch).toBe("feat/1");
   });
 });
+
+/** A session that a kill has freed, on a branch that was merged then. */
+async function aFreedWorld({ isMerged = true } = {}): Promise<World> {
+  const world = aWorld();
+  await world.spawn({ issueId: "1" });
+  await world.kill(ID);
+  if (isMerged) world.workspace.mergeBranch(REPOSITORY, "feat/1");
+  return world;
+}
+
+describe("of a session whose worktree was freed before", () => {
+  test("the branch is named by a dry run and goes alone, once, and a restore makes it again", async () => {
+    const world = await aFreedWorld();
+    const branchesDeleted = [{ id: ID, projectId: "app", branch: "feat/1" }];
+    const told = { cleaned: [], branchesDeleted, skipped: [], errors: [] };
+    expect(await cleanup(world, { dryRun: true })).toEqual({ ...told, dryRun: true });
+    expect(branches(world)).toEqual(["feat/1"]);
+    expect(await cleanup(world)).toEqual({ ...told, dryRun: false });
+    expect(branches(world)).toEqual([]);
+    expect(await cleanup(world)).toMatchObject({ branchesDeleted: [], skipped: [] });
+    expect((await world.restore(ID)).metadata.branch).toBe("feat/1");
+    expect(branches(world)).toEqual(["feat/1"]);
+  });
+
+  test.each<[string, Partial<CleanupOptions>, ((world: World) => Promise<unknown>)?]>([
+    ["nobody asked for it", { deleteMergedBranches: false }],
+    ["it ended too recently", { olderThanMs: 1_000_000 }],
+    ["another session has it", {}, (world) => world.spawn({ branch: "feat/1" })],
+    [
+      "a person works on it",
+      {},
+      async ({ workspace, spawn }) => {
+        await spawn({ issueId: "2" });
+        workspace.switchTo("/data/worktrees/app/app-2", "feat/1");
+      },
+    ],
+  ])("the branch stays, and nothing is told, when %s", async (_when, overrides, arrange) => {
+    const world = await aFreedWorld();
+    await arrange?.(world);
+    expect(await cleanup(world, overrides)).toMatchObject({ branchesDeleted: [], skipped: [], errors: [] });
+    expect(branches(world)).toContain("feat/1");
+  });
+
+  test("a branch that is merged nowhere stays, and nothing is told", async () => {
+    const world = await aFreedWorld({ isMerged: false });
+    expect(await cleanup(world)).toMatchObject({ branchesDeleted: [], skipped: [], errors: [] });
+    expect(branches(world)).toEqual(["feat/1"]);
+  });
+
+  test("a branch that moves after it was proven merged stays, which is told, and goes another time", async () => {
+    const world = await aFreedWorld();
+    const onStep = (step: string) =>
+      step.startsWith("freeing") && world.workspace.moveBranch(REPOSITORY, "feat/1");
+    expect(await cleanup(world, { onStep })).toMatchObject({
+      branchesDeleted: [],
+      skipped: [{ id: ID, reason: "unknown" }],
+    });
+    expect(branches(world)).toEqual(["feat/1"]);
+    expect(world.row(ID).metadata.deletedBranch).toBeNull();
+    expect(await cleanup(world)).toMatchObject({ branchesDeleted: [{ id: ID }] });
+  });
+
+  test("one that was restored meanwhile keeps it", async () => {
+    const world = await aFreedWorld();
+    const { workspace } = world.deps;
+    const mergedBranch: typeof workspace.mergedBranch = async (...asked) => {
+      const proven = await workspace.mergedBranch(...asked);
+      await world.restore(ID);
+      return proven;
+    };
+    const deps = { ...world.deps, workspace: { ...workspace, mergedBranch } };
+    expect(await cleanup({ ...world, deps })).toMatchObject({
+      branchesDeleted: [],
+      skipped: [{ id: ID, reason: "operation_in_progress" }],
+    });
+    expect(branches(world)).toEqual(["feat/1"]);
+  });
+
+  test("a branch that could not be deleted is an error, and no other session's trouble", async () => {
+    const world = await aFreedWorld();
+    world.workspace.failNext("deleteMerged", new AoError("git_failed", "a lock is held"));
+    expect(await cleanup(world)).toMatchObject({ branchesDeleted: [], errors: [{ id: ID }] });
+    expect(await cleanup(world)).toMatchObject({ branchesDeleted: [{ id: ID }], errors: [] });
+  });
+
+  test.each(["before", "after"])(
+    "a cleanup that dies %s the deletion is finished by the next command",
+    async (edge) => {
+      const world = await aFreedWorld();
+      const boundary = async (point: string) => {
+        if (point === `cleanup.branch.delete:${edge}`) throw new Error("killed");
+      };
+      await cleanup({ ...world, deps: { ...world.deps, boundary } }).catch(() => undefined);
+      await cleanup(world);
+      expect(branches(world)).toEqual([]);
+      expect(world.row(ID).metadata.deletedBranch?.branch).toBe("feat/1");
+    },
+  );
+});
