@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { claudeCodeAgent } from "../../src/adapters/agents/claude-code/claude-code-agent.ts";
+import { codexAgent } from "../../src/adapters/agents/codex/codex-agent.ts";
 import { embeddedAgent } from "../../src/adapters/agents/embedded/embedded-agent.ts";
 import { createConversation } from "../../src/adapters/agents/embedded/program/conversation.ts";
 import { shellAgent } from "../../src/adapters/agents/shell/shell-agent.ts";
@@ -75,6 +76,30 @@ agentContract("claude-code", () => {
     return [201, 401] as const;
   };
   const agent = claudeCodeAgent({ env: { HOME: home }, uid: 1000 });
+  return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
+});
+
+agentContract("codex", () => {
+  const home = tempDir();
+  const folder = join(home, ".codex", "sessions", "2026", "11", "30");
+  const line = (type: string, payload: object) =>
+    JSON.stringify({ timestamp: "2026-11-30T20:00:00Z", type, payload });
+  const converse = (id: string) => {
+    const turn = (turn_id: string) => [
+      line("event_msg", { type: "task_started", turn_id }),
+      line("event_msg", {
+        ...{ type: "item_completed", turn_id },
+        item: { type: "UserMessage", content: [{ type: "text", text: turn_id }] },
+      }),
+      line("event_msg", { type: "task_complete", turn_id }),
+    ];
+    const head = line("session_meta", { id, cwd: "/data/worktrees/app/app-7" });
+    mkdirSync(folder, { recursive: true });
+    const log = [head, ...turn("one"), ...turn("two")].join("\n");
+    writeFileSync(join(folder, `rollout-2026-11-30T20-00-00-${id}.jsonl`), `${log}\n`);
+    return [4, 7] as const;
+  };
+  const agent = codexAgent({ env: { HOME: home } });
   return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
 });
 

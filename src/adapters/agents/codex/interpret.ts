@@ -16,7 +16,7 @@ export const HOOK_EVENTS = [
 ] as const;
 
 /** What its own log tells in place of a hook; see own-events.ts. */
-export const OWN_EVENTS = ["ao:failed", "ao:interrupted", "ao:stopped"] as const;
+export const OWN_EVENTS = ["ao:busy", "ao:failed", "ao:interrupted", "ao:stopped"] as const;
 
 function named({ session_id: id }: Members): string | null {
   return typeof id === "string" && isConversationId(id) ? id : null;
@@ -54,6 +54,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["PermissionRequest", () => ({ activity: "waiting_input", asks: "permission", agentSessionId: null })],
   ["Stop", stopped],
   ["Interrupt", interrupted],
+  ["ao:busy", () => ({ activity: "active", agentSessionId: null })],
   ["ao:failed", failure],
   ["ao:interrupted", interrupted],
   ["ao:stopped", stopped],

@@ -40,6 +40,18 @@ export function isTurnStart(record: RolloutRecord): boolean {
   return eventIn(record)?.["type"] === "task_started";
 }
 
+/** The call that a line gives the result of: a part of it, when the tool goes on in the background. */
+export function resultIn(record: RolloutRecord): string | undefined {
+  const { type, call_id: id } = asMembers(record["payload"]) ?? {};
+  return String(type).endsWith("_call_output") && typeof id === "string" ? id : undefined;
+}
+
+/** The call of a tool that a line tells. */
+export function callIn(record: RolloutRecord): string | undefined {
+  const { type, call_id: id } = asMembers(record["payload"]) ?? {};
+  return String(type).endsWith("_call") && typeof id === "string" ? id : undefined;
+}
+
 /** Which conversation a log is of, and where it was held, by its first record. */
 export interface Head {
   readonly id: string;

@@ -1,8 +1,7 @@
 import type { AgentPlace } from "../../../ports/agent-target.ts";
 import type { EnvMarker } from "../../../ports/process-table.ts";
-import { asMembers } from "../json-lines.ts";
 import { readRecords } from "./own-events.ts";
-import { isTurnStart } from "./rollout-record.ts";
+import { callIn, isTurnStart } from "./rollout-record.ts";
 
 /** In the environment of whatever a tool runs, the id of its call (0.171.0). */
 const CALL_VARIABLE = "CODEX_TOOL_CALL_ID";
@@ -15,8 +14,7 @@ export async function toolMarks(
   if (agentSessionId === null) return [];
   const records = await readRecords(folder, agentSessionId);
   return records.slice(records.findLastIndex(isTurnStart) + 1).flatMap((record) => {
-    const { type, call_id: id } = asMembers(record["payload"]) ?? {};
-    const isCall = record["type"] === "response_item" && String(type).endsWith("_call");
-    return isCall && typeof id === "string" ? [{ name: CALL_VARIABLE, value: id }] : [];
+    const value = callIn(record);
+    return value === undefined ? [] : [{ name: CALL_VARIABLE, value }];
   });
 }
