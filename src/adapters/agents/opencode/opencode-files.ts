@@ -3,8 +3,8 @@ import { isAbsolute, join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A conversation id as opencode gives it (1.18.33: twelve hexadecimal digits of time, fourteen random letters). */
-const ID = /^ses_[0-9A-Za-z]{8,64}$/;
+/** What may name a conversation: opencode's own ids, and whatever else is no option and no path. */
+const ID = /^[0-9A-Za-z][0-9A-Za-z_-]{7,127}$/;
 
 export function isConversationId(text: string): boolean {
   return ID.test(text);

@@ -116,7 +116,7 @@ async function stop(sessionID) {
   const turn = turns.get(sessionID);
   if (!turn) return "absent";
   await turn.client.session.abort({ path: { id: sessionID } });
-  for (const endMs = Date.now() + STOP_MS; Date.now() < endMs; await Bun.sleep(20)) {
+  for (const endMs = Date.now() + STOP_MS; Date.now() < endMs; await new Promise((go) => setTimeout(go, 20))) {
     if (turns.get(sessionID) !== turn) return "stopped";
   }
   return "unconfirmed";
