@@ -16,10 +16,10 @@ import { completeRestored } from "./restore-steps.ts";
 import { heldBy } from "./salvage/keep-and-free.ts";
 import { keptHeadOf, keptRef, putKeptBack } from "./salvage/put-kept-back.ts";
 import { runtimeTarget, workspaceRef } from "./session-refs.ts";
-import { startRuntime } from "./start-runtime.ts";
+import { onceStarted, startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
-import { undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { keptWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
 const NEVER_BEGAN = "its conversation never had a prompt, so a new one was begun with the recorded prompt";
 
@@ -43,6 +43,7 @@ export async function bringBack(deps: SessionDeps, restore: Restore): Promise<Re
   const started = await relaunch(deps, restore, progress);
   // From here on an agent may have worked in it.
   undo.splice(0);
+  if (progress.plan !== null) undo.push(keptWorkspace(progress.created.path));
   const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
   undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
   const begins = draft.neverBegan === true;
@@ -51,7 +52,7 @@ export async function bringBack(deps: SessionDeps, restore: Restore): Promise<Re
     salvageRef: keptRef(restore.record, options.salvage),
     warnings: [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings],
   };
-  const record = await completeRestored(deps, held, { progress, started, told });
+  const record = await onceStarted(() => completeRestored(deps, held, { progress, started, told }));
   return { record, ...told };
 }
 
@@ -104,7 +105,7 @@ async function relaunch(
   await removeEndedLaunch(deps, record);
   const ready = () => operationLedger(deps).checkpoint(held, restoreProgressJson(progress));
   await crossing(deps, "restore.ready", ready);
-  return startRuntime(deps, spec, { undo, boundary: "restore.runtime.create" });
+  return startRuntime(deps, spec, { held, undo, boundary: "restore.runtime.create" });
 }
 
 /** A dead agent's terminal and files; its last output was there to be read until now. */
@@ -126,5 +127,6 @@ function workspaceSpec(deps: SessionDeps, { record, draft, options, held }: Rest
     postCreate: options.settings.postCreate,
     env: launchEnvironment(deps, draft),
     operationId: held.id,
+    fence: fenceOf(deps, held),
   };
 }

@@ -24,6 +24,7 @@ import { withFirstPrompt } from "./messages/first-prompt.ts";
 import { type Busy, beginOnce, obstacleTo, type Repeat } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
 import { crossing } from "./operations/crossing.ts";
+import { fenceOf } from "./operations/fence-of.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import { warningsIn } from "./operations/progress-members.ts";
@@ -33,7 +34,7 @@ import { requireSession } from "./session-refs.ts";
 import type { SpawnProgress } from "./spawn-progress.ts";
 import { type SpawnRequest, spawnIntent } from "./spawn-request.ts";
 import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
-import { startRuntime } from "./start-runtime.ts";
+import { onceStarted, startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 import { newConversationOf, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
@@ -124,9 +125,11 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   await crossing(deps, "spawn.created", () => ledger.checkpoint(held, toJson(progress)));
 
   const started = await start(deps, spawn, progress);
-  await seedSpawned(deps, held, { progress, started });
-  undo.push(undoRow(deps, draft.sessionId));
-  const record = await completeSpawned(deps, held, { progress, started });
+  const record = await onceStarted(async () => {
+    await seedSpawned(deps, held, { progress, started });
+    undo.push(undoRow(deps, draft.sessionId));
+    return completeSpawned(deps, held, { progress, started });
+  });
   return { record, warnings: created.warnings };
 }
 
@@ -141,7 +144,7 @@ async function start(
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
   const ready = () => operationLedger(deps).checkpoint(held, toJson(progress));
   await crossing(deps, "spawn.ready", ready);
-  const started = await startRuntime(deps, spec, { undo, boundary: "spawn.runtime.create" });
+  const started = await startRuntime(deps, spec, { held, undo, boundary: "spawn.runtime.create" });
   undo.push(undoRuntime(deps, { ...launch, ...started }));
   return started;
 }
@@ -197,6 +200,7 @@ function workspaceSpec(
     env: launchEnvironment(deps, draft),
     operationId: held.id,
     mayBeSpare: (settings.pool ?? 0) > 0,
+    fence: fenceOf(deps, held),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { RuntimeObservation } from "../domain/facts.ts";
 import type { LaunchId, SessionId } from "../domain/ids.ts";
 import type { ProcessIdentity, RuntimeHandle } from "../domain/session.ts";
+import type { Fence } from "./fence.ts";
 import type { ToolCheck } from "./tool-check.ts";
 
 export interface RuntimeSpec {
@@ -18,6 +19,8 @@ export interface RuntimeSpec {
   readonly settleMs: number;
   /** A file that is the agent's standard input, in place of its terminal; absent for the terminal. */
   readonly stdinPath?: string;
+  /** Asked right before the agent is started; when it throws, nothing was done, and the launch files are another's. */
+  readonly fence?: Fence;
 }
 
 export interface StartedRuntime {

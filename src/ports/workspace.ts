@@ -55,6 +55,8 @@ export interface WorkspaceSpec extends WorkspaceRef {
    * happened to since; another one it leaves alone. No when not given.
    */
   readonly mayBeSpare?: boolean;
+  /** Asked by `create` and `restore` before branch, folder and worktree are made; when it throws, nothing more is. */
+  readonly fence?: Fence;
 }
 
 /** What `create` is going to make, and all that taking it back needs. Plain JSON. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { AoError } from "../../src/domain/errors.ts";
 import type { RuntimeObservation } from "../../src/domain/facts.ts";
 import type { Runtime, RuntimeSpec, RuntimeTarget, StartedRuntime } from "../../src/ports/runtime.ts";
 import { launchId, sessionId } from "../support/builders.ts";
@@ -63,6 +64,19 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
     test("a started agent is there", async () => {
       const world = open();
       expect(await lookAt(world, await started(world))).toMatchObject(ALIVE);
+    });
+
+    test("an agent whose start became another's by then is not started", async () => {
+      const world = open();
+      const lost = new AoError("operation_in_progress", "another process has it");
+      const fence = () => {
+        throw lost;
+      };
+      const spec = world.spec({}, { fence });
+      await expect(world.runtime.create(spec)).rejects.toBe(lost);
+      expect(world.remains(spec)).toEqual([]);
+      const mine = { ...spec, fence: () => undefined };
+      expect(await lookAt(world, targetOf(spec, await world.runtime.create(mine)))).toMatchObject(ALIVE);
     });
 
     test("an agent that exits at its start is an error with status and last words, and leaves nothing", async () => {

@@ -52,8 +52,11 @@ function tmuxWorld(): RuntimeWorld {
     nowhere: join(tempDir(), "nowhere"),
     spec({ says = [], exitsWith }, patch = {}) {
       const spec = aRuntimeSpec(patch);
+      // What an agent says in its very last moment tmux may lose.
       const then =
-        exitsWith === undefined ? 'until [ -e "$0" ]; do sleep 0.02; done; exit 3' : `exit ${exitsWith}`;
+        exitsWith === undefined
+          ? 'until [ -e "$0" ]; do sleep 0.02; done; exit 3'
+          : `sleep 0.3; exit ${exitsWith}`;
       const script = `printf '%s\\n' "$@"; ${then}`;
       return { ...spec, argv: ["/bin/sh", "-c", script, goSign(spec), ...says] };
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isAoError } from "../../src/domain/errors.ts";
+import { AoError, isAoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
 import type { Workspace, WorkspacePlan, WorkspaceSpec } from "../../src/ports/workspace.ts";
 import { operationId } from "../support/operations.ts";
@@ -119,6 +119,31 @@ export function workspaceRecoveryContract(name: string, open: () => RecoveryWorl
         await expect(workspace.discard(spec, plan)).rejects.toMatchObject({ code: "workspace_unsafe_path" });
         expect(exists(spec.path)).toBe(true);
         expect(branches()).toContain("feat/1");
+      });
+    });
+
+    describe("a making that became another's by then", () => {
+      const lost = new AoError("operation_in_progress", "another process has it");
+      const fence = () => {
+        throw lost;
+      };
+
+      test("makes neither branch nor workspace", async () => {
+        const { workspace, spec, plan, exists, branches } = await start();
+        const before = branches();
+        await expect(workspace.create({ ...spec, fence }, plan)).rejects.toBe(lost);
+        expect([exists(spec.path), branches()]).toEqual([false, before]);
+      });
+
+      test("brings no workspace back", async () => {
+        const { workspace, spec, plan, anySpec, exists, branches } = await start();
+        await workspace.create(spec, plan);
+        await workspace.destroy(spec);
+        const before = branches();
+        const again = anySpec({ operationId: OTHER });
+        const restorePlan = await workspace.planRestore(again);
+        await expect(workspace.restore({ ...again, fence }, restorePlan)).rejects.toBe(lost);
+        expect([exists(spec.path), branches()]).toEqual([false, before]);
       });
     });
 

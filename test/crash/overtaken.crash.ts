@@ -82,4 +82,19 @@ describe("a session that another process works on", () => {
       );
     },
   );
+
+  test.each([["spawn.workspace.create:before"], ["spawn.runtime.create:before"]])(
+    "that was being made was taken back whole before its holder, which stood still at %s, wakes: nothing is made any more",
+    async (boundary) => {
+      const place = await aPlace();
+      const sleeper = await stoppedAt(place, ["spawn", "--branch", "subject", ...SHELL], { boundary });
+      const env = { AO_FAULT_CLOCK_MS: "31000" };
+      const argv = ["reconcile", "--json"];
+      const { exitCode } = await place.ao.run(argv, { cwd: place.repository, env });
+      expect(exitCode).toBe(0);
+      expect((await sleeper.wake()).exitCode).not.toBe(0);
+      const { rows } = expectSound(place.ao, place.repository);
+      expect(rows.map(({ metadata }) => metadata.branch)).toEqual(["neighbour"]);
+    },
+  );
 });

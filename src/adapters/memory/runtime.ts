@@ -201,6 +201,7 @@ function start(world: World, spec: RuntimeSpec): StartedRuntime {
   if (world.lives.has(sessionId)) {
     throw new AoError("operation_in_progress", `a runtime of ${sessionId} exists already`);
   }
+  spec.fence?.();
   const run = world.behaviour(spec);
   if (run.kind !== "stays") throw startFailure(run, spec);
   const number = world.created.length;

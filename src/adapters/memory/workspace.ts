@@ -100,6 +100,7 @@ function changes(world: World): Omit<Workspace, Looks> {
     async create(spec, plan) {
       enter(world, "create", spec);
       planNew(state, spec);
+      spec.fence?.();
       settle(state, spec, { plan, halfMade: false });
       return created(plan);
     },
@@ -118,6 +119,7 @@ function changes(world: World): Omit<Workspace, Looks> {
       const place = standingAsPlanned(state, spec, plan);
       if (place !== undefined) return asItStands(state, { place, spec });
       if (plan === null) throw unsafe(spec, "it stood when the restore was planned, and is gone");
+      spec.fence?.();
       settle(state, spec, { plan, halfMade: false });
       return created(plan);
     },

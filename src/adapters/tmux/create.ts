@@ -30,15 +30,34 @@ export async function createRuntime(deps: CreateDeps, spec: RuntimeSpec): Promis
   await reopenRecorded(deps);
   await refuseSecondServer(deps);
   const files = launchFiles(spec);
+  const fence = rememberingFence(spec);
   const failing = async (error: unknown): Promise<never> => {
+    // Whoever works on it by now has launch files and session of the same names.
+    if (error === fence.refusal()) throw error;
     const told = await afterUndo(deps, { spec, files, error });
     await removeIdleFolder(deps);
     throw told;
   };
-  const answer = await newSession(deps, spec, sessionOf(deps, spec, files)).catch(failing);
+  const answer = await newSession(deps, { ...spec, fence: fence.ask }, sessionOf(deps, spec, files)).catch(
+    failing,
+  );
   if (answer.kind !== "missing") return bringUp(deps, { spec, files, answer }).catch(failing);
   await removeLaunchFiles(files);
   throw unavailable(answer.cause);
+}
+
+/** The fence of a start, and what it threw. */
+function rememberingFence({ fence }: RuntimeSpec) {
+  let refusal: unknown;
+  const ask = (): void => {
+    try {
+      fence?.();
+    } catch (error) {
+      refusal = error;
+      throw error;
+    }
+  };
+  return { ask, refusal: () => refusal };
 }
 
 /**
@@ -88,7 +107,9 @@ async function newSession(deps: CreateDeps, spec: RuntimeSpec, session: NewSessi
   const untilMs = performance.now() + SERVER_RACE_MS;
   const attempt = async (configPath: string | null) => {
     // Each attempt needs the environment file anew: a session that was lost at once has used it up.
+    spec.fence?.();
     await writeLaunchFiles(spec);
+    spec.fence?.();
     return deps.run(deps.socketPath, newSessionArgs({ ...session, configPath }));
   };
   for (;;) {

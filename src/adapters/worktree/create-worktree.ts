@@ -32,6 +32,7 @@ export async function createWorktree(
 ): Promise<CreatedWorkspace> {
   const path = await freePlace(context, spec);
   const repository = openedFor(plan) ?? (await openRepository(context.git, spec.repositoryPath));
+  spec.fence?.();
   await forgetStale(context, { repository, path, sessionId: spec.sessionId });
   return makeWorktree(context, { repository, path, spec, plan });
 }

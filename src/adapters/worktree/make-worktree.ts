@@ -28,7 +28,7 @@ export interface Making {
 }
 
 interface Claimed extends Pick<Making, "repository" | "path"> {
-  readonly spec: Pick<WorkspaceSpec, "sessionId">;
+  readonly spec: Pick<WorkspaceSpec, "sessionId" | "fence">;
   readonly plan: Pick<WorkspacePlan, "operationId">;
 }
 
@@ -60,7 +60,8 @@ export function known(error: unknown, path: string): AoError {
 }
 
 async function makeBranchOf(context: Context, making: Making, undo: UndoStep[]): Promise<void> {
-  const { repository, plan } = making;
+  const { repository, spec, plan } = making;
+  spec.fence?.();
   if (plan.branchExists) return;
   const made = { what: "branch", where: plan.branch };
   try {
@@ -84,6 +85,7 @@ export async function claim(
   undo: UndoStep[],
 ): Promise<void> {
   await hideFrom(repository, context.managedRoot);
+  spec.fence?.();
   await claimFolder(path);
   const removal = { ...context, repository, path, sessionId: spec.sessionId };
   undo.push({
@@ -102,6 +104,7 @@ async function fill(context: Context, making: Making): Promise<CreatedWorkspace>
   const { branch, branchExists, baseRef, baseCommit, operationId } = plan;
   const isDetached = plan.detached === true;
   const start = isDetached ? baseCommit : branch;
+  spec.fence?.();
   const added =
     (await adopted(context, making)) ??
     (await addWorktree({ ...context, repository, path, branch: start, operationId }));

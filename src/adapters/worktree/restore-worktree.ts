@@ -29,6 +29,7 @@ export async function restoreWorktree(
     return fromPlan(context, await anewAt(context, spec, { repository, path: place.path }), plan);
   }
   if (plan !== null) throw workspaceExists(place.path);
+  spec.fence?.();
   if (place.kind === "held") await putBack(place.tree, place.path);
   return asItStands(context.git, place.path, spec);
 }
@@ -88,6 +89,7 @@ interface Anew {
 
 async function fromPlan(context: Context, anew: Anew, plan: WorkspacePlan): Promise<CreatedWorkspace> {
   if (plan.path !== anew.path) throw unsafePath(anew.path, `the plan was for ${plan.path}`);
+  anew.spec.fence?.();
   await forgetStale(context, { ...anew, sessionId: anew.spec.sessionId });
   return makeWorktree(context, { ...anew, plan });
 }

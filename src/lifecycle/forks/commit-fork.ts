@@ -8,6 +8,7 @@ import { prepareLaunch, requireAgent } from "../launch-agent.ts";
 import { lifecycleManager } from "../lifecycle-manager.ts";
 import { insertMessage, nextMessage } from "../messages/message-rows.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { startedBy } from "../spawn-steps.ts";
 import { askedEnvironment } from "./asked-environment.ts";
@@ -35,7 +36,7 @@ export async function commitFork(
   progress: AcceptedFork,
 ): Promise<CommittedFork> {
   const first = await firstMessage(deps, held, progress);
-  const started = await runningAgent(deps, progress);
+  const started = await runningAgent(deps, held, progress);
   const record = recordOf(held, progress, deps.clock.nowMs());
   const { prompt } = forkInput(held);
   let committed: SessionRecord | undefined;
@@ -53,7 +54,11 @@ export async function commitFork(
 }
 
 /** The agent of this launch, alive: found, or started with its conversation. */
-async function runningAgent(deps: SessionDeps, progress: AcceptedFork): Promise<StartedRuntime> {
+async function runningAgent(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  progress: AcceptedFork,
+): Promise<StartedRuntime> {
   const { sessionId, launchId } = forkLaunch(progress);
   const found = await deps.runtime.find(sessionId, launchId);
   const running = startedBy(found);
@@ -64,7 +69,8 @@ async function runningAgent(deps: SessionDeps, progress: AcceptedFork): Promise<
   const spec = await crossing(deps, "fork.launch.files", () =>
     prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
   );
-  return crossing(deps, "fork.runtime.create", () => deps.runtime.create(spec));
+  const fenced = { ...spec, fence: fenceOf(deps, held) };
+  return crossing(deps, "fork.runtime.create", () => deps.runtime.create(fenced));
 }
 
 function conversationLost({ frozen: { seed } }: ForkProgress): AoError {

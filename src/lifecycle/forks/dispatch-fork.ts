@@ -4,6 +4,7 @@ import type { ForkAnswer } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
 import { prepareLaunch, requireAgent } from "../launch-agent.ts";
 import { crossing } from "../operations/crossing.ts";
+import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { askedEnvironment } from "./asked-environment.ts";
 import { copyRequest, forkDraft, nativeConversation } from "./fork-launch.ts";
@@ -28,10 +29,10 @@ export async function dispatchFork(
   held: LeasedOperation,
   progress: WithWorkspace,
 ): Promise<Dispatched> {
-  const call = await preparedCall(deps, progress);
+  const call = await preparedCall(deps, held, progress);
   const marked = forkProgressJson({ ...progress, phase: "dispatching" } satisfies ForkProgress);
   await crossing(deps, "fork.dispatch", () => operationLedger(deps).checkpoint(held, marked));
-  const answer = await crossing(deps, "fork.agent", () => answerOf(call));
+  const answer = await crossing(deps, "fork.agent", () => call());
   if (answer.kind !== "accepted") return answer;
   const { agentSessionId, inheritedThrough } = answer;
   const isOther = agentSessionId !== "" && agentSessionId !== progress.frozen.conversation.agentSessionId;
@@ -44,9 +45,9 @@ export async function dispatchFork(
 
 type Answer = Exclude<Dispatched, { readonly kind: "accepted" }> | (Accepted & { readonly kind: "accepted" });
 
-async function answerOf(call: () => Promise<Answer | ForkAnswer>): Promise<Answer> {
+async function copied(copy: () => Promise<ForkAnswer>): Promise<Answer> {
   try {
-    return await call();
+    return await copy();
   } catch (error) {
     // Exit code 5 promises that nothing was changed.
     const kind = isAoError(error) && saysUnchanged(error) ? "refused" : "unknown";
@@ -54,22 +55,32 @@ async function answerOf(call: () => Promise<Answer | ForkAnswer>): Promise<Answe
   }
 }
 
+/** A start that failed may have begun: its code promises of the runtime only, and not of what an agent did by then. */
+async function startedBy(start: () => Promise<unknown>, accepted: Accepted): Promise<Answer> {
+  try {
+    await start();
+    return { kind: "accepted", ...accepted };
+  } catch (error) {
+    if (isAoError(error, "operation_in_progress")) throw error;
+    return { kind: "unknown", why: errorMessage(error) };
+  }
+}
+
 /** For an agent whose own command forks, the call is the start of that command; its files are written before. */
 async function preparedCall(
   deps: SessionDeps,
+  held: LeasedOperation,
   progress: WithWorkspace,
-): Promise<() => Promise<Answer | ForkAnswer>> {
+): Promise<() => Promise<Answer>> {
   const { fork } = requireAgent(deps, progress.frozen.seed.metadata.agent);
-  if (fork?.kind === "prefix") return () => fork.copy(copyRequest(deps, progress));
+  if (fork?.kind === "prefix") return () => copied(() => fork.copy(copyRequest(deps, progress)));
   const asked = await askedEnvironment(deps, progress);
   const spec = await crossing(deps, "fork.launch.files", () =>
     prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
   );
   const agentSessionId = nativeConversation(deps, progress);
   const { throughPosition } = progress.frozen.conversation;
-  return async () => {
-    await deps.runtime.create(spec);
-    const inheritedThrough = fork?.kind === "native" ? throughPosition : null;
-    return { kind: "accepted", agentSessionId, inheritedThrough };
-  };
+  const inheritedThrough = fork?.kind === "native" ? throughPosition : null;
+  const start = () => deps.runtime.create({ ...spec, fence: fenceOf(deps, held) });
+  return () => startedBy(start, { agentSessionId, inheritedThrough });
 }

@@ -87,7 +87,8 @@ async function madeWorkspace(
   const ledger = operationLedger(deps);
   const { branch } = forkInput(held);
   const asked = await askedEnvironment(deps, progress);
-  const spec = forkSpec(deps, progress, { branch, operationId: held.id, asked });
+  const fence = fenceOf(deps, held);
+  const spec = { ...forkSpec(deps, progress, { branch, operationId: held.id, asked }), fence };
   const plan = await planForkWorkspace(deps, spec);
   const before = await deps.snapshots.list(ref.repositoryPath, ref.sessionId);
   const keptBefore = progress.keptBefore ?? before.map((salvage) => salvage.ref);

@@ -56,13 +56,16 @@ async function isAsMade({ git }: Context, { record, mark }: Spare): Promise<bool
  * `git worktree move` takes an empty folder for one to move into, so it goes first. A spare that was claimed is locked,
  * and only `--force` given twice moves a locked one (git-worktree(1), 2.39).
  */
-async function move({ git }: Context, { repository, path }: Adoption, record: WorktreeRecord) {
+async function move({ git }: Context, { repository, path, operationId }: Adoption, record: WorktreeRecord) {
   await rmdir(path).catch(() => undefined);
   const args = ["worktree", "move", "--force", "--force", "--", record.path, path];
   const result = await git.write(inDirectory(repository.path), args);
   if (result.exitCode === 0) return true;
   if (await finishMove(record.gitDir, path)) return true;
-  await claimFolder(path);
+  await claimFolder(path).catch(async (error: unknown) => {
+    await releaseSpare(record, operationId);
+    throw error;
+  });
   return false;
 }
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { said } from "../../../../src/adapters/memory/agent.ts";
+import { AoError } from "../../../../src/domain/errors.ts";
 import { compareSessions } from "../../../../src/lifecycle/forks/compare-sessions.ts";
 import { forkSession } from "../../../../src/lifecycle/forks/fork-session.ts";
 import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { recoverOperations } from "../../../../src/lifecycle/recovery/recover-operations.ts";
 import { readPage } from "../../../../src/lifecycle/transcripts/read-page.ts";
 import { aForkRequest, aSourceWorld, SOURCE, turnsOf } from "../../../conformance/forks/memory-driver.ts";
 import { sessionId } from "../../../support/builders.ts";
@@ -58,6 +60,15 @@ describe("a fork", () => {
     const source = world.row(SOURCE).metadata.agentSessionId;
     const started = world.runtime.created.find((spec) => spec.sessionId === FORK);
     expect(started?.argv.slice(1)).toEqual(["--fork", source, "--new", record.metadata.agentSessionId]);
+  });
+
+  test("by the agent's own command is unknown when its start ended in doubt, and nobody starts it again", async () => {
+    const world = await aSourceWorld({ capabilities: { fork: "native" } });
+    world.runtime.failNext("create", new AoError("runtime_unavailable", "tmux did not answer in time"));
+    await expect(fork(world)).rejects.toMatchObject({ code: "fork_unknown" });
+    const tried = world.runtime.created.length;
+    await recoverOperations(world.deps);
+    expect(world.runtime.created).toHaveLength(tried);
   });
 
   test("by a replay sends a new conversation what was said, and then the prompt", async () => {
