@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -24,14 +25,16 @@ export function agentScenarios(suite: AgentSuite): void {
       world.model.script("second-words", text("second-answer"));
       const before = contentsOf(world.ao.home, suite.settings);
       const watch = watchProcesses();
-      const prompt = "first-words of a prompt\nwith a second line, 日本, and `$(touch never)`";
+      // Other suites of this machine say the same words.
+      const mark = randomUUID();
+      const prompt = `first-words of a prompt ${mark}\nwith a second line, 日本, and \`$(touch never)\``;
       const id = await world.spawn(prompt, "--", ...suite.freely);
       await world.until(id, "idle");
       expect(outcomes(await world.turns(id))).toEqual(["completed"]);
       expect(await world.gitStatus(id)).toBe("?? made-by-the-model");
 
       const sent = await world.ao.json(sendSchema, ["send", id, "--file", "-"], {
-        input: "second-words; and more",
+        input: `second-words; and more ${mark}`,
       });
       expect(sent).toMatchObject({ state: "delivered" });
       await world.until(id, "idle");
@@ -42,9 +45,7 @@ export function agentScenarios(suite: AgentSuite): void {
         "first-words ",
         "second-words",
       ]);
-      const shown = [...watch.seen].filter(
-        (line) => /first-words|second-words/.test(line) || line.includes(suite.secret),
-      );
+      const shown = [...watch.seen].filter((line) => line.includes(mark) || line.includes(suite.secret));
       expect(shown).toEqual([]);
       expect(contentsOf(world.ao.home, suite.settings)).toEqual(before);
     });
