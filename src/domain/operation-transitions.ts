@@ -86,15 +86,21 @@ export function recordProgress(
   }));
 }
 
-/** Gives it back, to be tried again after the backoff of this attempt; progress and schedule in one write. */
+/** Gives it back, to be tried again at once or after the backoff of this attempt; progress and schedule in one write. */
 export function releaseOperation(
   operation: Operation,
-  release: { readonly token: string; readonly progress: JsonValue; readonly lastError: string },
+  release: {
+    readonly token: string;
+    readonly progress: JsonValue;
+    readonly lastError: string;
+    readonly isDueAtOnce?: boolean;
+  },
   nowMs: number,
 ): HolderDecision<PreparedState> {
-  const { token, progress, lastError } = release;
+  const { token, progress, lastError, isDueAtOnce = false } = release;
+  const waitMs = (attempt: number) => (isDueAtOnce ? 0 : backoffMs(attempt));
   return asHolder(operation, token, (held) => ({
-    ...withState(held, { kind: "prepared", nextAttemptAtMs: nowMs + backoffMs(held.attempt) }, nowMs),
+    ...withState(held, { kind: "prepared", nextAttemptAtMs: nowMs + waitMs(held.attempt) }, nowMs),
     progress,
     lastError,
   }));

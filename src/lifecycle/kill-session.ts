@@ -6,6 +6,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { lookFailures } from "./gather-facts.ts";
+import { giveWay } from "./give-way.ts";
 import {
   completeKill,
   finishKill,
@@ -26,7 +27,7 @@ import {
   type Repeat,
   untilFree,
 } from "./operations/begin-once.ts";
-import { carryOut } from "./operations/carry-out.ts";
+import { carryForward } from "./operations/carry-forward.ts";
 import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import type { RequestOptions, WaitOptions } from "./request-options.ts";
@@ -61,8 +62,9 @@ export interface KillOptions extends RequestOptions, WaitOptions {
  * @throws AoError store_corrupt when another live session's row names its launch; nothing was changed.
  * @throws AoError runtime_unavailable, git_unavailable when the agent or the worktree could not be looked at;
  *   nothing was changed.
- * @throws AoError teardown_incomplete when the session is terminated and its agent could not be ended or its
- *   worktree not be judged or freed; `details.code` says why, the worktree stays.
+ * @throws AoError teardown_incomplete when the session is terminated and its agent could not be ended, its worktree
+ *   not be judged or freed, or the kill not be ended: `details.code` says why, `details.workspaceFreed` whether the
+ *   worktree is gone. The next command finishes it.
  */
 export async function killSession(
   deps: SessionDeps,
@@ -105,7 +107,7 @@ async function tryKill(
   refuseFromInside(id, options.callerSessionId);
   const intent = intentOf(deps, found, options);
   const obstacle = obstacleTo(deps, intent);
-  if (obstacle !== null) return asAttempt(obstacle);
+  if (obstacle !== null) return (await isOvercome(deps, obstacle)) ? "moved" : asAttempt(obstacle);
   if (isFree(found)) return finishFree(deps, { intent, found, requestId: options.requestId ?? null });
   refuseWithoutHandles(found);
   await refuseRival(deps, found);
@@ -118,8 +120,13 @@ async function tryKill(
   if (begun === "moved") return begun;
   if (begun.kind !== "begun") return asAttempt(begun);
   const held = begun.operation;
-  const result = await carryOut(deps, held, () => finishKill(deps, held, options.onStep));
+  const result = await carryForward(deps, held, () => finishKill(deps, held, options.onStep));
   return { kind: "done", result };
+}
+
+/** What an earlier one left, and could not be carried on just now, is asked for anew with this one. */
+async function isOvercome(deps: SessionDeps, obstacle: Busy | Repeat): Promise<boolean> {
+  return obstacle.kind === "busy" && (await giveWay(deps, obstacle.operation));
 }
 
 async function beginUnmoved(
@@ -180,7 +187,8 @@ async function finishFree(
   const begun = await beginUnmoved(deps, { intent, found }, () => undefined);
   if (begun === "moved") return begun;
   if (begun.kind !== "begun") return asAttempt(begun);
-  await completeKill(deps, begun.operation, outcome);
+  const held = begun.operation;
+  await carryForward(deps, held, () => completeKill(deps, held, outcome));
   return { kind: "done", result: outcome };
 }
 

@@ -1,10 +1,10 @@
 import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
-import { AoError, type AoErrorCode, EXIT_CODES, isAoError, saysUnchanged } from "../domain/errors.ts";
+import { AoError, type AoErrorCode, EXIT_CODES } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
-import { isKeepable } from "../domain/salvage.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
+import { refusedError, unendedError, unfreedError } from "./kill-errors.ts";
 import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
@@ -18,11 +18,12 @@ import {
   type Shape,
 } from "./operations/progress-members.ts";
 import { requireOperation } from "./operations/write-operation.ts";
+import { afterFreed } from "./salvage/freed-error.ts";
 import { type Freeing, keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { requireSession, runtimeTarget, sessionNotFound } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
 import { recordLastWords } from "./turns/last-words.ts";
-import { adviceOn, describeRefusal, findingsIn, isMissing, isRefusal } from "./workspace-refusal.ts";
+import { isRefusal } from "./workspace-refusal.ts";
 
 export interface KillResult {
   readonly id: SessionId;
@@ -53,8 +54,10 @@ function sessionOf(deps: SessionDeps, { sessionId }: LeasedOperation): SessionRe
  * Everything of a kill after its intent is on record: ends the agent, frees the worktree, removes the launch
  * files, completes the operation. Each step may be repeated.
  *
- * @throws AoError teardown_incomplete when the agent could not be ended, or the worktree not be judged or freed.
+ * @throws AoError teardown_incomplete when the agent could not be ended, the worktree not be judged or freed, or what
+ *   comes after that not be done; `details.workspaceFreed` says whether the worktree is gone.
  * @throws AoError runtime_unavailable, store_corrupt for a session that was over before; nothing was changed.
+ * @throws AoError operation_in_progress when another process carries it on.
  */
 export async function finishKill(
   deps: SessionDeps,
@@ -65,22 +68,35 @@ export async function finishKill(
   const { keepWorktree, salvage, alreadyTerminated } = orderOf(held);
   onStep?.("ending agent");
   await endAgent(deps, record, { alreadyTerminated });
-  const ended = () => operationLedger(deps).checkpoint(held, held.progress);
-  await crossing(deps, "kill.ended", ended);
-  // While there are files to keep a checkpoint of.
-  await recordLastWords(deps, record.id);
-  if (!keepWorktree) onStep?.("freeing worktree");
-  const freed = keepWorktree ? NOT_FREED : await freeWorkspace(deps, { held, record, salvage, onStep });
+  const freed = await unfreed(record, async () => {
+    const ended = () => operationLedger(deps).checkpoint(held, held.progress);
+    await crossing(deps, "kill.ended", ended);
+    // While there are files to keep a checkpoint of.
+    await recordLastWords(deps, record.id);
+    if (!keepWorktree) onStep?.("freeing worktree");
+    return keepWorktree ? NOT_FREED : freeWorkspace(deps, { held, record, salvage, onStep });
+  });
   const { refusal, salvageRef } = freed;
-  await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
   const workspaceFreed = !keepWorktree && refusal === null;
-  const result = killResult(deps, record, { workspaceFreed, alreadyTerminated, salvageRef });
-  const outcome = {
-    result,
-    refusal: refusal === null || alreadyTerminated ? null : refusedError(refusal, result),
+  const end = async () => {
+    await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
+    const result = killResult(deps, record, { workspaceFreed, alreadyTerminated, salvageRef });
+    const isTold = refusal !== null && !alreadyTerminated;
+    const outcome = { result, refusal: isTold ? refusedError(refusal, result) : null };
+    await completeKill(deps, held, outcome);
+    return outcome;
   };
-  await completeKill(deps, held, outcome);
-  return outcome;
+  const isGone = workspaceFreed && record.metadata.workspacePath !== "";
+  return isGone ? afterFreed({ id: record.id, salvageRef }, end) : unfreed(record, end);
+}
+
+/** Runs what comes once the agent has ended, while the worktree is not freed. */
+async function unfreed<Result>(record: SessionRecord, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw unfreedError(error, record);
+  }
 }
 
 const RESULT_SHAPE: Shape = {
@@ -129,12 +145,16 @@ async function endAgent(
 ): Promise<void> {
   const target = runtimeTarget(record);
   if (target === undefined) return;
+  let isEnded = false;
   try {
     await refuseRival(deps, record);
-    await crossing(deps, "kill.runtime.destroy", () => deps.runtime.destroy(target));
+    await crossing(deps, "kill.runtime.destroy", async () => {
+      await deps.runtime.destroy(target);
+      isEnded = true;
+    });
   } catch (error) {
-    const isMisleading = isAoError(error) && saysUnchanged(error) && !alreadyTerminated;
-    throw isMisleading ? stoppedError(error, record, "its agent may still run") : error;
+    if (isEnded) throw unfreedError(error, record);
+    throw alreadyTerminated ? error : unendedError(error, record);
   }
 }
 
@@ -152,14 +172,9 @@ async function freeWorkspace(deps: SessionDeps, freeing: Freeing): Promise<Freed
   try {
     return { refusal: null, salvageRef: await keepAndFree(deps, freeing) };
   } catch (error) {
-    if (isRefusal(error)) return { refusal: error, salvageRef: salvageOf(requireOperation(deps, held.id)) };
-    throw isAoError(error) ? stoppedError(error, record, whatOf(error)) : error;
+    if (!isRefusal(error)) throw error;
+    return { refusal: error, salvageRef: salvageOf(requireOperation(deps, held.id)) };
   }
-}
-
-/** One that was begun to be taken away may lie elsewhere: the error itself says where. */
-function whatOf(error: AoError): string {
-  return isAoError(error, "teardown_incomplete") ? "its worktree was not freed whole" : "its worktree stays";
 }
 
 /** Ends a kill with what it came to, together with the row when it freed the worktree. */
@@ -191,28 +206,4 @@ function errorOf(refusal: JsonValue): AoError {
 
 function isCode(text: JsonValue | undefined): text is AoErrorCode {
   return typeof text === "string" && Object.hasOwn(EXIT_CODES, text);
-}
-
-function refusedError(refusal: AoError, result: KillResult): AoError {
-  const { id, workspacePath } = result;
-  const why = describeRefusal(refusal);
-  const findings = findingsIn(refusal);
-  const mayBeKept = findings.length > 0 && isKeepable(findings);
-  const aside = mayBeKept ? `; or keep all of it aside: ao kill ${id} --salvage` : "";
-  const what = isMissing(refusal) ? "its worktree was not freed" : "its worktree stays";
-  return new AoError(refusal.code, `session ${id} was terminated, ${what}: ${why}`, {
-    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ao kill ${id}${aside}`,
-    details: { ...refusal.details, ...result, findings },
-    cause: refusal,
-  });
-}
-
-/** The session is over all the same, and the error says so: no code that promises that nothing was changed. */
-function stoppedError(error: AoError, { id, metadata }: SessionRecord, what: string): AoError {
-  const { workspacePath } = metadata;
-  return new AoError("teardown_incomplete", `session ${id} was terminated, ${what}: ${error.message}`, {
-    hint: error.hint ?? `try again: ao kill ${id}`,
-    details: { ...error.details, code: error.code, id, workspaceFreed: false, workspacePath },
-    cause: error,
-  });
 }

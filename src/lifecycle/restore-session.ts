@@ -1,11 +1,12 @@
 import { jsonMembers } from "../domain/canonical-json.ts";
-import { AoError, isAoError } from "../domain/errors.ts";
+import { AoError, errorMessage, isAoError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import { bringBack } from "./bring-back.ts";
 import type { SessionDeps } from "./deps.ts";
+import { giveWay, mayGiveWay } from "./give-way.ts";
 import { restoreFences } from "./goals/restore-fences.ts";
 import { checkLaunch } from "./launch-agent.ts";
 import { refuseRival } from "./launch-owner.ts";
@@ -54,7 +55,10 @@ async function tryRestore(
   await recoverOperations(deps);
   const intent = intentOf(deps, requireSession(deps, id), options);
   const obstacle = obstacleTo(deps, intent);
-  if (obstacle !== null) return asAttempt(deps, obstacle, options);
+  if (obstacle !== null) {
+    if (await isOvercome(deps, intent, obstacle)) return tryRestore(deps, id, options);
+    return asAttempt(deps, obstacle, options);
+  }
   const ended = await endedOrBusy(deps, intent, id);
   if (ended.kind === "busy") return ended;
   const { record } = ended;
@@ -67,9 +71,21 @@ async function tryRestore(
   const restored = await carryOut(deps, held, (undo) =>
     bringBack(deps, { record, draft, options, held, undo }),
   );
-  const untold = await restoreFences(deps, restored.record);
+  const untold = await restoreFences(deps, restored.record).catch(fencesUntold);
   const told = { ...restored, warnings: [...restored.warnings, ...untold] };
   return { kind: "done", result: await withFirstPrompt(deps, told) };
+}
+
+/** A kill that ended the agent, and whose worktree stays as it cannot be freed, holds up no restore. */
+async function isOvercome(
+  deps: SessionDeps,
+  intent: PrepareRequest,
+  obstacle: Busy | Repeat,
+): Promise<boolean> {
+  const { operation } = obstacle;
+  if (operation.sessionId === null || !mayGiveWay(operation)) return false;
+  const ended = await endedOrBusy(deps, intent, operation.sessionId);
+  return ended.kind === "ended" && (await giveWay(deps, operation));
 }
 
 /** One that was found not to be over may be on its way there: then it is busy. */
@@ -113,6 +129,11 @@ function asAttempt(
   const { fresh: wasFresh = fresh, salvageRef = null } = jsonMembers(state.result) ?? {};
   const told = { fresh: wasFresh === true, salvageRef: typeof salvageRef === "string" ? salvageRef : null };
   return { kind: "done", result: { record, ...told, warnings } };
+}
+
+/** The session is open and its agent runs all the same; nothing of a revoked order is delivered to it either way. */
+function fencesUntold(error: unknown): readonly string[] {
+  return [`the agent was not told which orders of its goal are revoked: ${errorMessage(error)}`];
 }
 
 /** What was found out of the session holds no more when another command was faster. */

@@ -72,6 +72,12 @@ async function failing(
   throw error;
 }
 
+/** A worktree that an agent may have worked in: it stays, and is named. */
+export function keptWorkspace(path: string): UndoStep {
+  const left = { what: "worktree", where: path, why: "its agent ran in it", see: statusOf(path) };
+  return { what: left.what, where: path, kept: () => [left], run: () => undefined };
+}
+
 type Made = Pick<CreatedWorkspace, "path" | "branch" | "branchCreated" | "baseCommit">;
 
 /** A worktree that stays, and the branch that was made for it. One refused for what it holds is a person's to judge. */

@@ -32,6 +32,8 @@ export type DomainChange = (store: SessionStore) => void;
 export interface Release {
   readonly lastError: string;
   readonly progress?: JsonValue;
+  /** It may be carried on by the very next one, without the wait of its attempt; no when not given. */
+  readonly isDueAtOnce?: boolean;
 }
 
 export interface Failure {
@@ -74,12 +76,12 @@ export function renew(deps: LedgerDeps, held: LeasedOperation): LeasedOperation 
 export function release(
   deps: LedgerDeps,
   held: LeasedOperation,
-  { lastError, progress }: Release,
+  { lastError, progress, isDueAtOnce = false }: Release,
 ): Operation<PreparedState> {
   const { token } = held.state;
   return write(deps, held, {
     decide: (row, nowMs) =>
-      releaseOperation(row, { token, lastError, progress: progress ?? row.progress }, nowMs),
+      releaseOperation(row, { token, lastError, isDueAtOnce, progress: progress ?? row.progress }, nowMs),
   });
 }
 

@@ -56,7 +56,7 @@ export interface OperationLedger {
   checkpoint(held: LeasedOperation, progress: JsonValue, change?: DomainChange): LeasedOperation;
   /** Runs work of which a step may take longer than a lease, and renews the lease meanwhile. */
   keepLease<Result>(held: LeasedOperation, work: () => Promise<Result>): Promise<Result>;
-  /** Gives it back, to be tried again after the backoff of this attempt. */
+  /** Gives it back, to be tried again at once or after the backoff of this attempt. */
   release(held: LeasedOperation, why: Release): Operation<PreparedState>;
   /** Ends it well: result, `change` and the entry of the change log are there together or not at all. */
   complete(held: LeasedOperation, result: JsonValue, change?: DomainChange): Operation<CompletedState>;

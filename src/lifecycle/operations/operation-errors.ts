@@ -6,9 +6,9 @@ import { printable } from "../../domain/printable.ts";
 
 /** Why nothing was done: another operation is in the way, or another process carried this one on. */
 export function operationInProgress(operation: Operation): AoError {
-  const { id, kind, sessionId, state } = operation;
+  const { id, kind, sessionId, state, lastError } = operation;
   const subject = sessionId === null ? `${kind} ${id}` : `the ${kind} of session ${sessionId}`;
-  return new AoError("operation_in_progress", `${subject} ${whatOf(state)}`, {
+  return new AoError("operation_in_progress", `${subject} ${whatOf(state, lastError)}`, {
     hint: hintOf(operation),
     details: { operationId: id, kind, sessionId, state: state.kind, holder: holderOf(state) },
   });
@@ -23,18 +23,22 @@ export function requestConflict({ id, kind, sessionId, subject }: Operation): Ao
   });
 }
 
-function whatOf(state: OperationState): string {
+function whatOf(state: OperationState, lastError: string | null): string {
   switch (state.kind) {
     case "leased":
       return `is under way: ${ownerText(state.owner)}`;
     case "prepared":
-      return `is to be tried again from ${isoTime(state.nextAttemptAtMs)}`;
+      return `is to be tried again from ${isoTime(state.nextAttemptAtMs)}${lastTime(lastError)}`;
     case "completed":
     case "failed":
       return "was finished by another process";
     default:
       return assertNever(state);
   }
+}
+
+function lastTime(error: string | null): string {
+  return error === null ? "" : `; last time: ${printable(error)}`;
 }
 
 function ownerText({ process, command, sinceMs }: OperationOwner): string {

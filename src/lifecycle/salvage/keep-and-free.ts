@@ -12,6 +12,7 @@ import { operationLedger } from "../operations/ledger.ts";
 import { requireOperation } from "../operations/write-operation.ts";
 import { workspaceRef } from "../session-refs.ts";
 import { destroyWorkspace } from "../teardown.ts";
+import { freedError } from "./freed-error.ts";
 import { askedKept, keptBefore } from "./kept-before.ts";
 
 export interface Freeing {
@@ -29,6 +30,7 @@ export interface Freeing {
  *
  * @returns the salvage; `null` when there was nothing to keep.
  * @throws AoError as `Workspace.destroy` and `Snapshots.salvage`; what was kept by then stays on record.
+ * @throws AoError teardown_incomplete as `freedError` when the worktree is gone, and the row could not be told.
  */
 export async function keepAndFree(deps: SessionDeps, freeing: Freeing): Promise<string | null> {
   const { held, record, onStep } = freeing;
@@ -39,12 +41,16 @@ export async function keepAndFree(deps: SessionDeps, freeing: Freeing): Promise<
   const ref = before ?? (freeing.salvage ? await keepWork(deps, held, { workspace, reason }) : null);
   const asked = askedKept(deps, { isKept: heldBy(deps, workspace, ref), ref });
   const last = { isKept: asked.isKept, fence: fenceOf(deps, held) };
+  let isGone = false;
   try {
-    await crossing(deps, `${held.kind}.workspace.destroy`, () => destroyWorkspace(deps, record, last));
+    await crossing(deps, `${held.kind}.workspace.destroy`, async () => {
+      await destroyWorkspace(deps, record, last);
+      isGone = true;
+    });
     await crossing(deps, `${held.kind}.freed`, () => recordFreed(deps, held, ref));
   } catch (error) {
     asked.noteLeft(record.id, error);
-    throw error;
+    throw isGone ? freedError(error, { id: record.id, salvageRef: ref }) : error;
   }
   return ref;
 }

@@ -164,7 +164,9 @@ describe("the conversation that a fresh restore leaves behind", () => {
     const world = await aKilledWorld();
     const { agentSessionId } = world.row(ID).metadata;
     breakIt(world);
-    await expect(restore(world, { fresh: true })).rejects.toMatchObject({ message: "no" });
+    await expect(restore(world, { fresh: true })).rejects.toMatchObject({
+      message: expect.stringMatching(/\bno\b/),
+    });
     expect(world.row(ID).metadata).toMatchObject({ agentSessionId, previousAgentSessionIds: [] });
     const { record } = await restore(world);
     expect(record.metadata).toMatchObject({ agentSessionId, previousAgentSessionIds: [] });
@@ -350,7 +352,11 @@ describe("a restore whose step fails", () => {
       },
     };
     const options = { fresh: false, settings: world.settings };
-    await expect(restoreSession({ ...world.deps, store }, ID, options)).rejects.toBe(boom);
+    const error: unknown = await restoreSession({ ...world.deps, store }, ID, options).catch((e) => e);
+    expect(error).toMatchObject({
+      code: "git_failed",
+      details: { left: [{ what: "worktree", where: PATH }] },
+    });
     expect(world.log.slice(6)).toEqual([
       "runtime.create app-1",
       "store.save app-1 not_started/spawn_requested unknown",

@@ -313,11 +313,13 @@ describe("a spawn that cannot be taken back", () => {
     world.workspace.refuse(PATH);
     const error = await spawnError(world);
     expect(error).toMatchObject({
-      code: "teardown_incomplete",
+      code: "agent_start_failed",
       details: { code: "store_busy" },
-      cause: boom,
+      cause: { cause: boom },
     });
-    expect(error.message).toContain("the store is locked");
+    expect(error.message).toContain(
+      "the agent was started, and a step after that failed: the store is locked",
+    );
     expect(error.message).toContain(`kept for the work in it: worktree ${PATH}, branch feat/42`);
     expect(error.hint).toBe(
       `try again; see what was done: git -C ${PATH} status --ignored; git -C /repo/app log 000000000000..feat/42`,

@@ -221,7 +221,7 @@ describe("work under a lost lease", () => {
     const released = one.ledger.release(first, { lastError: "no" });
     expect(() => one.ledger.complete(first, null)).toThrow(
       expect.objectContaining({
-        message: `kill ${first.id} is to be tried again from 2026-01-02T03:04:06.678Z`,
+        message: `kill ${first.id} is to be tried again from 2026-01-02T03:04:06.678Z; last time: no`,
         hint: "ao reconcile",
       }),
     );
