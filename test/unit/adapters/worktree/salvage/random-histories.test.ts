@@ -126,7 +126,7 @@ test("whatever was done in a worktree, its salvage brings back", async () => {
       for (const one of steps) take(world, one);
       const before = pictureOf(world.path, ["x.log"]);
       const head = world.git("rev-parse", "HEAD").trim();
-      const kept = await world.salvage([".env"]);
+      const kept = await world.salvage([".env", ...ignoredIn(world)]);
       world.makeAnew(kept.kind === "kept" ? [branch] : ["--detach", head]);
       if (kept.kind === "kept") await world.putBack(kept.commit);
       const leftOut = leftOutIn(before);
@@ -136,6 +136,12 @@ test("whatever was done in a worktree, its salvage brings back", async () => {
     { numRuns: 20, endOnFailure: true },
   );
 }, 120_000);
+
+/** Ignored files that count, wherever a link has led what was written. */
+function ignoredIn(world: SalvageWorld): readonly string[] {
+  const listed = world.git("ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0");
+  return listed.filter((path) => path !== "" && path !== "x.log");
+}
 
 /** Where HEAD stands, empty folders, and what git was told of files that are as they were: none of it is work. */
 function workOf(picture: ReturnType<typeof pictureOf>, kind: "kept" | "nothing", leftOut: readonly string[]) {
