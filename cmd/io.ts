@@ -90,7 +90,10 @@ export function processIo(interruption: Interruption): Io {
   return {
     env: process.env,
     cwd: currentFolder(),
-    stdin: process.stdin,
+    // Made when it is asked for, which few commands do.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     interruption,
