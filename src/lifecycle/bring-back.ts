@@ -2,7 +2,7 @@ import type { LeasedOperation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { StartedRuntime } from "../ports/runtime.ts";
 import type { SessionStore } from "../ports/session-store.ts";
-import type { CreatedWorkspace, WorkspaceSpec } from "../ports/workspace.ts";
+import type { CreatedWorkspace, WorkspaceRef, WorkspaceSpec } from "../ports/workspace.ts";
 import type { SessionDeps } from "./deps.ts";
 import { type LaunchDraft, launchDir, launchEnvironment, openingOf, prepareLaunch } from "./launch-agent.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
@@ -14,7 +14,7 @@ import type { RestoreOptions, RestoreResult } from "./restore-options.ts";
 import { type RestoreProgress, restoreProgressJson } from "./restore-progress.ts";
 import { completeRestored } from "./restore-steps.ts";
 import { heldBy } from "./salvage/keep-and-free.ts";
-import { keptHeadOf, keptRef, putKeptBack } from "./salvage/put-kept-back.ts";
+import { keptHeadOf, keptRef, type PutBack, putKeptBack } from "./salvage/put-kept-back.ts";
 import { runtimeTarget, workspaceRef } from "./session-refs.ts";
 import { onceStarted, startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
@@ -49,11 +49,10 @@ export async function bringBack(deps: SessionDeps, restore: Restore): Promise<Re
   const begins = draft.neverBegan === true;
   const told = {
     fresh: options.fresh || begins,
-    salvageRef: keptRef(restore.record, options.salvage),
     warnings: [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings],
   };
   const record = await onceStarted(() => completeRestored(deps, held, { progress, started, told }));
-  return { record, ...told };
+  return { record, salvageRef: progress.putBack ?? null, ...told };
 }
 
 async function restoreWorkspace(
@@ -84,13 +83,25 @@ async function restoreWorkspace(
     if (plan !== null) undo.push(undoWorkspace(deps, spec, { created: restored, isKept }));
     return restored;
   });
-  const putBack = () => putKeptBack(deps, planned.ref, { ref: kept, fence: fenceOf(deps, held) });
-  const warnings = kept === null ? [] : await crossing(deps, "restore.put_back", putBack);
-  const progress = { ...planned, created: { ...created, warnings: [...created.warnings, ...warnings] } };
+  const back = kept === null ? NOTHING_KEPT : await putBack(deps, planned.ref, { kept, held });
+  const warnings = [...created.warnings, ...back.warnings];
+  const progress = { ...planned, putBack: back.salvageRef, created: { ...created, warnings } };
   await crossing(deps, "restore.created", () =>
     ledger.checkpoint(held, restoreProgressJson(progress), isThere(created.path)),
   );
   return progress;
+}
+
+const NOTHING_KEPT: PutBack = { salvageRef: null, warnings: [] };
+
+function putBack(
+  deps: SessionDeps,
+  workspace: WorkspaceRef,
+  { kept, held }: { readonly kept: string; readonly held: LeasedOperation },
+): Promise<PutBack> {
+  return crossing(deps, "restore.put_back", () =>
+    putKeptBack(deps, workspace, { ref: kept, fence: fenceOf(deps, held) }),
+  );
 }
 
 async function relaunch(

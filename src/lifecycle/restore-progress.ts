@@ -21,6 +21,8 @@ export interface RestoreProgress {
   readonly agentSessionId: string | null;
   /** `null` until the worktree is there. No agent of this launch ever ran before. */
   readonly created: CreatedWorkspace | null;
+  /** The salvage that was put back into it; `null` or absent for none. */
+  readonly putBack?: string | null;
   /** A new conversation is begun although the old one was asked for, since that never began. */
   readonly begins?: boolean;
   /** What its agent is to be sent first, rules included; absent for one whose launch carries it. */

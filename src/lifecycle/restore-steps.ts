@@ -23,7 +23,6 @@ interface Restored {
   /** What its caller is told, and everyone who repeats the request. */
   readonly told?: {
     readonly fresh: boolean;
-    readonly salvageRef: string | null;
     readonly warnings: readonly string[];
   };
 }
@@ -42,7 +41,8 @@ export async function completeRestored(
     process: started.process,
   };
   let restored: SessionRecord | undefined;
-  const result = toJson({ launchId, warnings: created.warnings, ...told });
+  const salvageRef = progress.putBack ?? null;
+  const result = toJson({ launchId, salvageRef, warnings: created.warnings, ...told });
   await crossing(deps, "restore.complete", () =>
     operationLedger(deps).complete(held, result, (store) => {
       const manager = lifecycleManager({ ...deps, store });

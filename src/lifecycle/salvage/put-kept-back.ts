@@ -23,25 +23,31 @@ export async function keptHeadOf(
   return found === undefined ? {} : { keptHead: found.head };
 }
 
+export interface PutBack {
+  /** The salvage that was put back; `null` for none. */
+  readonly salvageRef: string | null;
+  /** Things a person should know that were no failure. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Puts the work back that was kept when a worktree was freed. Safe to repeat.
  *
- * @returns things a person should know that were no failure.
  * @throws AoError salvage_conflict with what to do; nothing was put back.
  * @throws AoError as `Snapshots.putBack`.
  */
 export async function putKeptBack(
   { snapshots }: Pick<SessionDeps, "snapshots">,
   workspace: WorkspaceRef,
-  { ref, fence }: { readonly ref: string | null; readonly fence: Fence },
-): Promise<readonly string[]> {
-  if (ref === null) return [];
+  { ref, fence }: { readonly ref: string; readonly fence: Fence },
+): Promise<PutBack> {
   try {
     await snapshots.putBack({ workspace, ref, fence });
-    return [];
+    return { salvageRef: ref, warnings: [] };
   } catch (error) {
     if (isAoError(error, "salvage_not_found")) {
-      return [`the work that was kept in ${ref} is not put back: the salvage was dropped`];
+      const warning = `the work that was kept in ${ref} is not put back: the salvage was dropped`;
+      return { salvageRef: null, warnings: [warning] };
     }
     throw isAoError(error, "salvage_conflict") ? withAdvice(error, workspace, ref) : error;
   }
