@@ -11,7 +11,10 @@ const ANSWER_MS = 6_000;
 const POLL_MS = 50;
 
 /** Asks the plugin of a launch to stop the turn of the session's conversation, by a file in its door. */
-export async function cancelTurn({ launchDir, agentSessionId }: CancelTarget): Promise<CancelAnswer> {
+export async function cancelTurn(
+  { launchDir, agentSessionId }: Pick<CancelTarget, "launchDir" | "agentSessionId">,
+  answerMs = ANSWER_MS,
+): Promise<CancelAnswer> {
   if (agentSessionId === null) {
     return { kind: "disconnected", detail: "the agent has not taken the prompt up yet" };
   }
@@ -19,7 +22,7 @@ export async function cancelTurn({ launchDir, agentSessionId }: CancelTarget): P
   const ask = join(door, `${randomUUID()}.ask`);
   try {
     await put(launchDir, ask, agentSessionId);
-    return await answerTo(ask);
+    return await answerTo(ask, answerMs);
   } catch (error) {
     return { kind: "disconnected", detail: errorMessage(error) };
   }
@@ -32,9 +35,9 @@ async function put(launchDir: string, ask: string, content: string): Promise<voi
   await rename(draft, ask);
 }
 
-async function answerTo(ask: string): Promise<CancelAnswer> {
+async function answerTo(ask: string, answerMs: number): Promise<CancelAnswer> {
   const path = ask.replace(/ask$/, "answer");
-  for (const endMs = Date.now() + ANSWER_MS; Date.now() < endMs; await sleep(POLL_MS)) {
+  for (const endMs = Date.now() + answerMs; Date.now() < endMs; await sleep(POLL_MS)) {
     const answer = await readFile(path, "utf8").catch(() => undefined);
     if (answer === undefined) continue;
     await rm(path, { force: true });

@@ -68,7 +68,7 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
       busy: [/esc (again to )?interrupt/],
       ready: [/ctrl\+p commands/],
     },
-    cancel: { kind: "call", cancelTurn },
+    cancel: { kind: "call", cancelTurn: (target) => cancelTurn(target) },
     fork: { kind: "prefix", copy: (request) => copyConversation(env, request) },
     receiptText: (text) => text.trimEnd(),
     check: (path, asks) => checkInstalled(program, path, asks),

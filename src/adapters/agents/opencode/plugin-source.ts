@@ -59,8 +59,7 @@ async function infoOf(client, id) {
   return infos.get(id);
 }
 
-async function isOwn(client, id) {
-  const info = await infoOf(client, id);
+function isOwn(info) {
   return info !== undefined && !info.parentID && info.directory === SETTINGS.workspace;
 }
 
@@ -80,9 +79,9 @@ const ON = {
   "session.created": (client, { info }) => void infos.set(info.id, info),
   "session.status": (client, { sessionID, status }) => {
     const turn = turns.get(sessionID);
-    if (status.type !== "busy" || infos.get(sessionID) === undefined) return;
+    if (status.type !== "busy") return;
     if (turn) turn.isRefused = false;
-    else if (!infos.get(sessionID).parentID) {
+    else if (isOwn(infos.get(sessionID))) {
       turns.set(sessionID, { client, error: null, isRefused: false });
       working("session.status", sessionID);
     }
@@ -161,7 +160,7 @@ export const AoEvents = async ({ client }) => {
       output.env.OPENCODE_CONFIG_CONTENT = SETTINGS.configContent;
     },
     "chat.message": async ({ sessionID }, { message, parts }) => {
-      if (!(await isOwn(client, sessionID))) return;
+      if (!isOwn(await infoOf(client, sessionID))) return;
       const isDuring = turns.has(sessionID);
       if (!isDuring) turns.set(sessionID, { client, error: null, isRefused: false });
       leave("chat.message", { sessionID, messageID: message.id, text: textOf(parts), isDuring });
