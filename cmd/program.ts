@@ -40,6 +40,7 @@ const ENTRIES: readonly Entry[] = [
   { names: ["output"], load: async () => (await import("./commands/output.ts")).outputCommand },
   { names: ["cancel"], load: async () => (await import("./commands/cancel.ts")).cancelCommand },
   { names: ["goal"], load: async () => (await import("./commands/goal.ts")).goalCommand },
+  { names: ["issue"], load: async () => (await import("./commands/issue.ts")).issueCommand },
   { names: ["turns"], load: async () => (await import("./commands/turns.ts")).turnsCommand },
   { names: ["events"], load: async () => (await import("./commands/events.ts")).eventsCommand },
   { names: ["transcript"], load: async () => (await import("./commands/transcript.ts")).transcriptCommand },

@@ -1,16 +1,16 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import type { GoalState } from "../../src/domain/goal.ts";
-import { type GoalJson, toGoalJson } from "../../src/domain/goal-json.ts";
+import { toGoalJson } from "../../src/domain/goal-json.ts";
 import { parseObjective } from "../../src/domain/goal-text.ts";
 import { DEFAULT_MAX_TURNS, type GoalControl } from "../../src/domain/goal-transitions.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
-import { printable } from "../../src/domain/printable.ts";
 import { controlGoal } from "../../src/lifecycle/goals/control-goal.ts";
 import { fenceGoal } from "../../src/lifecycle/goals/fence-goal.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { durationFlag, jsonOption } from "../flags.ts";
 import { type GoalLimitFlags, goalLimits } from "../goal-flags.ts";
+import { afterResume, goalLines } from "../goal-view.ts";
 import type { CommandText, Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
 import { readText } from "../read-text.ts";
@@ -18,31 +18,13 @@ import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flag
 
 const NO_CONTROL = { objective: null, maxTurns: null, until: null };
 
-function linesOf(goal: GoalJson | null, session: string): readonly string[] {
-  if (goal === null || goal.tombstoned) return [`${session} has no goal`];
-  const { objective, status, detail, syncStatus, revision, turnsUsed, maxTurns, until, check } = goal;
-  const fields: readonly (readonly [string, string | null])[] = [
-    ["goal", objective],
-    ["status", `${status}${detail ? `: ${detail}` : ""}`],
-    ["sync", `${syncStatus}, revision ${revision}`],
-    ["turns", `${turnsUsed} of ${maxTurns}`],
-    ["until", until],
-    ["last check", check && `exit ${check.exitCode ?? "none"}, ${check.at}`],
-    ["its output", check?.output ? check.output.trimEnd() : null],
-    ["error", goal.lastError],
-    ["operation", goal.operationId],
-  ];
-  const known = fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
-  return known.map(([name, value]) => `${name.padEnd(10)}  ${printable(value)}`);
-}
-
 async function printGoal(
   invocation: Invocation,
   state: GoalState | undefined,
   session: string,
 ): Promise<void> {
   const goal = state === undefined ? null : toGoalJson(state);
-  await invocation.print(goal, () => linesOf(goal, session));
+  await invocation.print(goal, () => goalLines(goal, session));
 }
 
 interface ControlFlags extends RequestFlags {
@@ -58,17 +40,27 @@ async function opened(
   return { ao, id: resolveSessionId(ao.deps, name) };
 }
 
+interface Order {
+  readonly control: GoalControl;
+  readonly flags: ControlFlags;
+  /** A word to the person who gives it, by the goal before and after. */
+  readonly tell?: (before: GoalState | undefined, after: GoalState) => string | null;
+}
+
 async function give(
   invocation: Invocation,
   name: string,
-  { control, flags }: { readonly control: GoalControl; readonly flags: ControlFlags },
+  { control, flags, tell }: Order,
 ): Promise<undefined> {
   const waitMs = flags.timeout === undefined ? 0 : durationFlag("--timeout", flags.timeout);
   const requestId = requestIdOf(flags);
   const { ao, id } = await opened(invocation, name);
   invocation.progress.step(`${control.action} the goal of ${id}`);
+  const before = ao.deps.goals.state(id);
   const { state, waitsFor } = await controlGoal(ao.deps, id, control, { requestId, waitMs });
   await printGoal(invocation, state, id);
+  const said = tell?.(before, state) ?? null;
+  if (said !== null) invocation.note(said);
   if (waitsFor !== null) invocation.note(`on record; ${waitsFor}; ao reconcile goes on with it`);
   return undefined;
 }
@@ -86,7 +78,8 @@ async function set(invocation: Invocation, name: string, words: readonly string[
 
 async function resume(invocation: Invocation, name: string, flags: ControlFlags & GoalLimitFlags) {
   const { maxTurns } = goalLimits(flags);
-  return give(invocation, name, { control: { ...NO_CONTROL, action: "resume", maxTurns }, flags });
+  const control = { ...NO_CONTROL, action: "resume", maxTurns } as const;
+  return give(invocation, name, { control, flags, tell: afterResume });
 }
 
 function bare(action: "pause" | "clear") {
@@ -203,13 +196,16 @@ function fenceCommand(host: Host): Command {
   return order(host, {
     usage: "fence <session>",
     purpose: "Revoke one order of a goal for ever, and stop the turn that works for it",
-    more: "As when the issue behind a session is withdrawn. A newer goal of the session is left alone.",
+    more: [
+      "As when the issue behind a session is withdrawn (ao issue close). A newer goal of the session is left alone. An",
+      "order has to be there to be revoked: without a goal it is exit 4, unless a fence has cleared it, which is told again.",
+    ].join("\n"),
     examples: [
       ["ao goal fence app-7 --reason binding_revoked", "the order that the goal is at"],
       ["ao goal fence app-7 --operation 3f0c… --json", "exactly that order, for a script"],
     ],
   })
-    .option("--operation <id>", "this order (default: the newest; see ao goal show)")
+    .option("--operation <id>", "this order (default: that of the goal as it stands; see ao goal show)")
     .option("--reason <text>", "why, for those who read the record", "binding_revoked")
     .action(host.action(fence));
 }

@@ -1,4 +1,5 @@
 import type { ProjectId } from "../domain/ids.ts";
+import { issueKey } from "../domain/issue-key.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { ObserveDeps } from "./gather-facts.ts";
 import { listSessions, type SessionList } from "./list-sessions.ts";
@@ -17,9 +18,6 @@ export interface BatchPlan {
   readonly skipped: readonly SkippedIssue[];
 }
 
-/** Issue ids are compared without regard to case, as trackers do. */
-const keyOf = (issue: string) => issue.toLowerCase();
-
 /**
  * Which of several issues a batch spawns for: neither those named before nor those with a live session in
  * the project.
@@ -34,7 +32,7 @@ export async function planBatch(
   const wanted = new Map<string, string>();
   const skipped: SkippedIssue[] = [];
   for (const issueId of issues) {
-    const key = keyOf(issueId);
+    const key = issueKey(issueId);
     const sessionId = live.get(key) ?? null;
     if (sessionId !== null) skipped.push({ issueId, reason: "live_session", sessionId });
     else if (wanted.has(key)) skipped.push({ issueId, reason: "duplicate", sessionId });
@@ -46,5 +44,5 @@ export async function planBatch(
 /** One whose row cannot be read may be live. */
 function liveByIssue({ sessions, unreadable }: SessionList): ReadonlyMap<string, string> {
   const live = [...sessions.filter(({ lifecycle }) => !isTerminal(lifecycle)), ...unreadable];
-  return new Map(live.flatMap(({ issueId, id }) => (issueId === null ? [] : [[keyOf(issueId), id]])));
+  return new Map(live.flatMap(({ issueId, id }) => (issueId === null ? [] : [[issueKey(issueId), id]])));
 }

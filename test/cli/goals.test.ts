@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { type Ao, aoSandbox } from "../support/ao.ts";
 import { goalSchema, reconcileSchema, showSchema, turnsSchema } from "../support/json-schemas.ts";
 
@@ -70,4 +71,25 @@ test("a goal goes on over turns, comes through the loss of tmux by a person's re
   expect(turns.every(({ goal: of }) => of?.operationId === over.operationId)).toBe(true);
   expect((await tick(ao)).goals).toEqual([]);
   expect((await ao.json(showSchema, ["show", id])).goal).toEqual(over);
+});
+
+test("closing an issue stops what its sessions do for their goals, for ever, and leaves the sessions", async () => {
+  const ao = aoSandbox();
+  const cwd = ao.repository();
+  const goal = ["--goal", "append log.txt turn\nwait 60", "--until", "false"];
+  const id = await ao.spawn(cwd, ["ABC-7", ...goal]);
+  const other = await ao.spawn(cwd, ["ABC-8", ...goal]);
+  await ao.until(id, "working");
+  const closed = z.object({
+    sessions: z.array(z.object({ id: z.string(), outcome: z.string(), settled: z.boolean() })),
+  });
+  const close = () => ao.json(closed, ["issue", "close", "abc-7"], { cwd });
+  expect((await close()).sessions).toEqual([expect.objectContaining({ id, outcome: "fenced" })]);
+  await ao.until(id, "idle");
+  expect((await close()).sessions).toMatchObject([{ id, outcome: "already_fenced", settled: true }]);
+  const { goals } = await tick(ao);
+  expect(goals.filter((one) => one.sessionId === id)).toEqual([]);
+  expect(await goalOf(ao, id)).toMatchObject({ status: "none", tombstoned: true });
+  expect(await goalOf(ao, other)).toMatchObject({ status: "active" });
+  expect(logOf(ao, id)).toHaveLength(1);
 });

@@ -1,4 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
+import { type GoalFence, isTombstoned } from "../../domain/goal.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { type Operation, type OperationId, parseOperationId } from "../../domain/operation.ts";
 import { printable } from "../../domain/printable.ts";
@@ -9,13 +10,13 @@ import { insideTransaction } from "../operations/inside-transaction.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import { requestConflict } from "../operations/operation-errors.ts";
 import { findOperation, type PrepareRequest } from "../operations/prepare-operation.ts";
+import { requireOperation } from "../operations/write-operation.ts";
 import { requireSession } from "../session-refs.ts";
-import { fenceInputJson, fenceProgressJson, generationOf } from "./goal-progress.ts";
-import { requireGoal } from "./goal-rows.ts";
+import { clearIdOf, fenceInputJson, fenceProgressJson, generationOf } from "./goal-progress.ts";
 import { prepareControl } from "./prepare-control.ts";
 
 export interface FenceRequest {
-  /** The operation whose generation is revoked; the newest order when absent. */
+  /** The operation whose generation is revoked; that of the goal as it stands when absent. */
   readonly targetOperationId?: string;
   /** The caller's own name for it; the target when `null`. */
   readonly requestId: string | null;
@@ -26,9 +27,10 @@ export interface FenceRequest {
 /**
  * Revokes a generation for ever, in one transaction: the fence, and a clear that counts only while the goal is at
  * that generation. Then the goal is gone and what was still to be given never is, whatever happens next; a newer
- * goal is left alone.
+ * goal is left alone. A goal that a fence has cleared has that fence already.
  *
- * @throws AoError session_not_found, goal_absent
+ * @throws AoError session_not_found
+ * @throws AoError goal_absent when no order is named and there is no goal: it never was, or was cleared.
  * @throws AoError operation_not_found when the session has no such order.
  * @throws AoError request_conflict when the name, or the target, was used for another fence.
  */
@@ -40,7 +42,9 @@ export function prepareFence(deps: SessionDeps, id: SessionId, request: FenceReq
 }
 
 function prepareInside(deps: SessionDeps, record: SessionRecord, request: FenceRequest): Operation {
-  const target = targetOf(deps, record.id, request);
+  const known = request.targetOperationId === undefined ? fencedAlready(deps, record, request) : undefined;
+  if (known !== undefined && request.requestId === null) return requireOperation(deps, known.operationId);
+  const target = known?.target ?? targetOf(deps, record.id, request);
   const intent = intentOf(record, target.operationId, request);
   const earlier = findOperation(deps, intent);
   const clear = earlier === undefined ? conditionalClear(deps, record.id, { target, intent }) : null;
@@ -61,7 +65,7 @@ function targetOf(
   sessionId: SessionId,
   { targetOperationId }: FenceRequest,
 ): GoalProvenance {
-  if (targetOperationId === undefined) return requireGoal(deps, sessionId).generation;
+  if (targetOperationId === undefined) return standingGeneration(deps, sessionId);
   const id = parseOperationId(targetOperationId);
   const operation = id === undefined ? undefined : deps.operations.get(id);
   if (operation?.kind === "goal_control" && operation.sessionId === sessionId) return generationOf(operation);
@@ -72,6 +76,34 @@ function targetOf(
       hint: `ao goal show ${sessionId}`,
     },
   );
+}
+
+/** @throws AoError goal_absent */
+function standingGeneration(deps: SessionDeps, sessionId: SessionId): GoalProvenance {
+  const goal = deps.goals.state(sessionId);
+  if (goal !== undefined && !isTombstoned(goal)) return goal.generation;
+  const why = goal === undefined ? "has no goal" : "has no goal any more: it was cleared";
+  throw new AoError("goal_absent", `session ${sessionId} ${why}; there is nothing to fence`, {
+    hint: `a fence revokes an order that was given; to stop a turn that still works for one: ao cancel ${sessionId}`,
+  });
+}
+
+/** The fence that a request without an order repeats: by its name, else that which cleared the goal. */
+function fencedAlready(
+  deps: SessionDeps,
+  { id, projectId }: SessionRecord,
+  { requestId }: FenceRequest,
+): GoalFence | undefined {
+  const fences = deps.goals.fences(id);
+  if (requestId !== null) {
+    const identity = { kind: "goal_fence", projectId, identifyingSessionId: id, subject: requestId } as const;
+    const named = findOperation(deps, identity);
+    return fences.find(({ operationId }) => operationId === named?.id);
+  }
+  const goal = deps.goals.state(id);
+  if (goal === undefined || !isTombstoned(goal)) return undefined;
+  const cleared = goal.generation.operationId;
+  return fences.find(({ operationId }) => clearIdOf(requireOperation(deps, operationId)) === cleared);
 }
 
 function intentOf({ id, projectId }: SessionRecord, targetId: string, request: FenceRequest): PrepareRequest {

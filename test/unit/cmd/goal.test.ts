@@ -78,6 +78,35 @@ describe("ao goal", () => {
     });
   });
 
+  test("fenced twice is told twice, and one that was cleared is refused, with nothing on record", async () => {
+    const world = await aRestingWorld();
+    await run(world, "set", "app-1", "make it");
+    const fences = [await run(world, "fence", "app-1"), await run(world, "fence", "app-1")];
+    expect(fences.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(fences[1]?.stdout).toBe(fences[0]?.stdout);
+    await run(world, "clear", "app-1");
+    const refused = await run(world, "fence", "app-1");
+    expect(refused).toMatchObject({ exitCode: 4, stdout: "" });
+    expect(refused.stderr).toContain("has no goal any more: it was cleared; there is nothing to fence");
+    expect(world.deps.operations.unfinished().operations).toEqual([]);
+  });
+
+  test.each([
+    ["active", [], ""],
+    ["completed", [], "it was completed; its command is asked again"],
+    ["completed", ["--max-turns", "1"], "all of its 1 turns are used: allow more with --max-turns"],
+  ] as const)("resumed when it was %s with %j says what that comes to", async (status, flags, text) => {
+    const world = await aRestingWorld();
+    await run(world, "set", "app-1", "make it", "--until", "true");
+    const [goal] = world.deps.goals.active().goals;
+    if (goal === undefined) throw new Error("there is no goal");
+    const observed = { objective: "make it", status, detail: null };
+    world.deps.goals.save({ ...goal, observed, version: goal.version + 1 }, goal.version);
+    const { exitCode, stdout, stderr } = await run(world, "resume", "app-1", ...flags);
+    expect([exitCode, stdout.includes("active")]).toEqual([0, true]);
+    expect(text === "" ? stderr === "" : stderr.includes(text)).toBe(true);
+  });
+
   test.each([
     [["set", "app-1", " "], 2, "the goal is empty"],
     [["set", "app-1", "x", "--max-turns", "0"], 2, "--max-turns must be"],

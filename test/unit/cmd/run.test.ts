@@ -171,6 +171,8 @@ describe("help", () => {
     "agents",
     "doctor",
     "completion",
+    "issue",
+    "issue close",
     "project add",
     "project list",
     "project show",
