@@ -28,6 +28,7 @@ import { fenceOf } from "./operations/fence-of.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import { warningsIn } from "./operations/progress-members.ts";
+import { tellingOfOthers } from "./others-branch.ts";
 import { requireRegistered, undoRegistration } from "./project-registration.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { requireSession } from "./session-refs.ts";
@@ -37,7 +38,7 @@ import { completeSpawned, seedSpawned } from "./spawn-steps.ts";
 import { onceStarted, startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
-import { newConversationOf, undoLaunch, undoRow, undoRuntime, undoWorkspace } from "./undo-steps.ts";
+import { newConversationOf, undoLaunch, undoRow, undoWorkspace } from "./undo-steps.ts";
 
 export interface SpawnResult {
   readonly record: SessionRecord;
@@ -110,7 +111,9 @@ async function make(deps: SessionDeps, spawn: Spawn): Promise<SpawnResult> {
   const ledger = operationLedger(deps);
   request.onStep?.("creating worktree");
   const spec = workspaceSpec(deps, request, { draft, held });
-  const plan = await deps.workspace.plan(spec);
+  const { branch, issueId, project } = request;
+  const asked = { branch, issueId, repositoryPath: project.repositoryPath };
+  const plan = tellingOfOthers(deps, asked, await deps.workspace.plan(spec));
   const seeded = planProgress(request, draft, { spec, plan, nowMs: deps.clock.nowMs() });
   const planned = { ...seeded, ...openingOf(draft) };
   await crossing(deps, "spawn.planned", () => ledger.checkpoint(held, toJson(planned)));
@@ -144,9 +147,7 @@ async function start(
   const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
   const ready = () => operationLedger(deps).checkpoint(held, toJson(progress));
   await crossing(deps, "spawn.ready", ready);
-  const started = await startRuntime(deps, spec, { held, undo, boundary: "spawn.runtime.create" });
-  undo.push(undoRuntime(deps, { ...launch, ...started }));
-  return started;
+  return startRuntime(deps, spec, { held, undo, boundary: "spawn.runtime.create" });
 }
 
 function refuseBadText({ title, issueId, prompt }: SpawnRequest): void {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { aWorld } from "../../support/world.ts";
+import { spawnSession } from "../../../src/lifecycle/spawn-session.ts";
+import { aSpawnRequest, aWorld } from "../../support/world.ts";
 
 const REPOSITORY = "/repo/app";
 
@@ -26,3 +27,23 @@ test.each([
   const { metadata } = await world.spawn(asked);
   expect(metadata).toMatchObject({ branch, baseRef: branch });
 });
+
+test.each([
+  [
+    "a-b",
+    ["branch feat/a-b is the one of issue a..b (app-1) and goes on from there; --branch names another"],
+  ],
+  ["a..b", []],
+])(
+  "a session for %s says whose branch it goes on from when that was another issue's",
+  async (issueId, warnings) => {
+    const world = aWorld();
+    const first = await world.spawn({ branch: null, issueId: "a..b", title: null });
+    await world.kill(first.id);
+    const { warnings: told } = await spawnSession(
+      world.deps,
+      aSpawnRequest(world.project, { branch: null, issueId, title: null }),
+    );
+    expect(told).toEqual(warnings);
+  },
+);
