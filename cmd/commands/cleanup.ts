@@ -1,22 +1,16 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
-import { isAoError } from "../../src/domain/errors.ts";
 import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
-import {
-  type CleanedSession,
-  type CleanupOptions,
-  type CleanupResult,
-  cleanupSessions,
-} from "../../src/lifecycle/cleanup-sessions.ts";
-import type { PoolChange } from "../../src/lifecycle/pool/pool-change.ts";
-import { planPools, type TendedPools, tendPools } from "../../src/lifecycle/pool/tend-pools.ts";
+import { cleanup } from "../../src/lifecycle/cleanup-once.ts";
+import type { CleanedSession, CleanupReport } from "../../src/lifecycle/cleanup-report.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
+import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flags.ts";
 
-interface CleanupFlags {
+interface CleanupFlags extends RequestFlags {
   readonly project?: string;
   readonly allProjects: boolean;
   readonly dryRun: boolean;
@@ -53,12 +47,13 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
 }
 
-interface Cleaned extends CleanupResult {
-  /** Worktrees that were made ahead and are of no use any more. */
-  readonly pool: readonly PoolChange[];
-}
-
-function linesOf({ cleaned, branchesDeleted, skipped, pool, dryRun }: Cleaned): readonly string[] {
+function linesOf({
+  cleaned,
+  branchesDeleted,
+  skipped,
+  pool,
+  dryRun,
+}: Omit<CleanupReport, "poolErrors">): readonly string[] {
   return [
     ...cleaned.map(({ id, salvageRef, remains, branchDeleted }) => {
       const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
@@ -76,24 +71,10 @@ function linesOf({ cleaned, branchesDeleted, skipped, pool, dryRun }: Cleaned): 
   ];
 }
 
-function poolsOf(
-  { deps }: Ao,
-  { projectId, dryRun }: Pick<CleanupOptions, "projectId" | "dryRun">,
-): Promise<TendedPools> {
-  return dryRun ? planPools(deps, projectId) : tendPools(deps, { projectId, fills: false });
-}
-
-/** What was freed is told all the same. */
-function untended(error: unknown): TendedPools {
-  if (!isAoError(error)) throw error;
-  const { code, message } = error;
-  return { pool: [], errors: [{ subject: "worktrees made ahead", code, message }] };
-}
-
-const errors = (result: CleanupResult, tended: TendedPools) => [...result.errors, ...tended.errors];
-
-async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<number> {
+async function run(invocation: Invocation, flags: CleanupFlags): Promise<number> {
   refuseTogether([flags.project !== undefined, "--project"], [flags.allProjects, "--all-projects"]);
+  refuseTogether([flags.dryRun, "--dry-run"], [flags.requestId !== undefined, "--request-id"]);
+  const requestId = requestIdOf(flags);
   const olderThanMs = flags.olderThan === undefined ? null : durationFlag("--older-than", flags.olderThan);
   invocation.hold();
   const { dryRun, salvage, deleteMergedBranches } = flags;
@@ -102,17 +83,17 @@ async function cleanup(invocation: Invocation, flags: CleanupFlags): Promise<num
   const onStep = invocation.progress.step;
   const isStopped = invocation.isInterrupted;
   const options = { projectId, dryRun, olderThanMs, salvage, deleteMergedBranches, onStep, isStopped };
-  const cleaned = await cleanupSessions(ao.deps, options);
-  const tended = await poolsOf(ao, { projectId, dryRun }).catch(untended);
-  const result = { ...cleaned, pool: tended.pool };
+  const { poolErrors, ...result } = await cleanup(ao.deps, { ...options, requestId });
   await invocation.print(result, () => linesOf(result));
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length > 0 && !dryRun) invocation.note("the files wait in the trash until ao reconcile");
-  for (const { subject, message } of tended.errors) invocation.warn(`${subject}: ${message}`);
-  const { branchesDeleted, skipped, pool } = result;
-  const all = [result.cleaned, branchesDeleted, skipped, pool, errors(result, tended)];
-  if (all.flat().length === 0) invocation.note("nothing to clean up");
-  return errors(result, tended).length > 0 ? 1 : 0;
+  for (const { subject, message } of poolErrors) invocation.warn(`${subject}: ${message}`);
+  const errors = [...result.errors, ...poolErrors];
+  const { cleaned, branchesDeleted, skipped, pool } = result;
+  if ([cleaned, branchesDeleted, skipped, pool, errors].flat().length === 0) {
+    invocation.note("nothing to clean up");
+  }
+  return errors.length > 0 ? 1 : 0;
 }
 
 /** `ao cleanup`. */
@@ -127,7 +108,8 @@ export function cleanupCommand(host: Host): Command {
         "the work of a worktree is kept as a commit first, and is no reason to skip it; ao restore puts it back, and a",
         "deleted branch, too.",
         "The exit code is 1 when a session could not be cleaned, 5 when it could not look or git failed now and then;",
-        "then nothing is removed.",
+        "then nothing is removed. With --request-id a run that dies is carried on by the next command that changes",
+        "something, or ao reconcile, by the plan it had made; repeated, it gives the first result.",
       ].join("\n"),
       examples: [
         ["ao cleanup --dry-run", "what would be freed, and what not and why"],
@@ -145,6 +127,7 @@ export function cleanupCommand(host: Host): Command {
       "--older-than <duration>",
       "only sessions that ended at least so long ago, in seconds without a unit (default: any)",
     )
+    .addOption(requestIdOption())
     .addOption(jsonOption())
-    .action(host.action(cleanup));
+    .action(host.action(run));
 }

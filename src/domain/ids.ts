@@ -29,6 +29,9 @@ export function parseProjectId(text: string): ProjectId | undefined {
   return NAME.test(text) ? (text as ProjectId) : undefined;
 }
 
+/** In place of a project where something is about all of them; an operation of several projects for one. */
+export const EVERY_PROJECT = "every-project" as ProjectId;
+
 /** Parses a launch id: 1-64 letters, digits and `-`. */
 export function parseLaunchId(text: string): LaunchId | undefined {
   return PLAIN_ID.test(text) ? (text as LaunchId) : undefined;

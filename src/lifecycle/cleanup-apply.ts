@@ -1,11 +1,11 @@
-import type { JsonValue } from "../domain/canonical-json.ts";
+import { type JsonValue, jsonMembers } from "../domain/canonical-json.ts";
 import { type PlanItem, type Stays, skip } from "../domain/cleanup-plan.ts";
 import { AoError, isAoError } from "../domain/errors.ts";
-import type { LeasedOperation, Operation } from "../domain/operation.ts";
+import type { CompletedState, LeasedOperation, Operation, OperationId } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { SessionStore } from "../ports/session-store.ts";
 import { staysFor } from "./cleanup-facts.ts";
-import { finishBranch, finishCleanup, isCandidate, mayHaveBranch } from "./cleanup-steps.ts";
+import { finishBranch, finishCleanup, freedIn, isCandidate, mayHaveBranch } from "./cleanup-steps.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
 import { plannedJson } from "./merged-branches.ts";
 import { beginOnce } from "./operations/begin-once.ts";
@@ -18,6 +18,11 @@ export interface Applying {
   readonly onStep: OnStep | undefined;
   /** Asked before each item; those left when it says so are not in the result. */
   readonly isStopped: (() => boolean) | undefined;
+  /**
+   * The operation that all of it is part of: one of its sessions is then begun once, and what an earlier process came
+   * to counts. Each time is another one without.
+   */
+  readonly run?: OperationId;
 }
 
 /** `trouble`: freed, but not all went well. */
@@ -34,10 +39,10 @@ interface BranchDeleted {
   readonly branch: string;
 }
 
-type Outcome = Cleaned | BranchDeleted | Stays;
+type Done = Cleaned | BranchDeleted | Stays;
 
 /** An item of the plan and what became of it. */
-export type CarriedOut = readonly [PlanItem, Outcome];
+export type CarriedOut = readonly [PlanItem, Done];
 
 /** What a dry run tells of an item, and of one that stays any run. */
 export function asPlanned(item: PlanItem): CarriedOut {
@@ -51,7 +56,8 @@ export function asPlanned(item: PlanItem): CarriedOut {
 
 /**
  * Frees what the plan says is to be freed, and deletes the branches that it names, each item judged once more, in the
- * order of the plan.
+ * order of the plan. What an earlier process of the same `run` has left half done is not in the result: whoever
+ * recovers operations comes first.
  *
  * @throws AoError git_unavailable when git stopped answering before anything was freed; later, that is the error of
  *   each item that is left.
@@ -61,19 +67,15 @@ export async function carryPlanOut(
   { plan, sessions }: { readonly plan: readonly PlanItem[]; readonly sessions: readonly SessionRecord[] },
   options: Applying,
 ): Promise<readonly CarriedOut[]> {
-  const records = new Map(sessions.map((record) => [record.id, record]));
-  const toDo = plan.filter(isToDo);
-  const done = new Map<PlanItem, Outcome>();
+  const toDo = itemsToDo(plan, sessions);
+  const done = new Map<PlanItem, Done>();
   let unable: AoError | null = null;
-  for (const [at, item] of toDo.entries()) {
+  for (const [at, one] of toDo.entries()) {
     if (options.isStopped?.() === true) break;
-    options.onStep?.(`freeing ${at + 1}/${toDo.length} ${item.id}`);
-    const record = records.get(item.id);
-    if (record === undefined) continue;
-    const outcome: Outcome | AoError =
-      unable ?? (await carryItemOut(deps, record, { item, options }).catch(unavailable));
+    options.onStep?.(`freeing ${at + 1}/${toDo.length} ${one.item.id}`);
+    const outcome: Outcome = unable ?? (await tryItem(deps, one, options));
     if (isAoError(outcome)) unable = requireFreed(outcome, done);
-    done.set(item, isAoError(outcome) ? { kind: "error", message: outcome.message } : outcome);
+    if (outcome !== null) done.set(one.item, told(outcome));
   }
   return plan.flatMap((item) => {
     const outcome = isToDo(item) ? done.get(item) : asPlanned(item)[1];
@@ -81,8 +83,32 @@ export async function carryPlanOut(
   });
 }
 
+type Outcome = Done | AoError | null;
+
+const told = (outcome: Done | AoError): Done =>
+  isAoError(outcome) ? { kind: "error", message: outcome.message } : outcome;
+
+interface ToDo {
+  readonly record: SessionRecord;
+  readonly item: PlanItem;
+}
+
 function isToDo({ action }: PlanItem): boolean {
   return action.kind === "free" || action.kind === "delete_branch";
+}
+
+function itemsToDo(plan: readonly PlanItem[], sessions: readonly SessionRecord[]): readonly ToDo[] {
+  const records = new Map(sessions.map((record) => [record.id, record]));
+  return plan.flatMap((item) => {
+    const record = isToDo(item) ? records.get(item.id) : undefined;
+    return record === undefined ? [] : [{ item, record }];
+  });
+}
+
+function tryItem(deps: SessionDeps, { record, item }: ToDo, options: Applying): Promise<Outcome> {
+  const intent = intentOf(deps, record, { input: inputOf(item, options), run: options.run });
+  const way = item.action.kind === "free" ? freeing(deps, record) : deletingBranch(deps, record);
+  return carryItemOut(deps, intent, way).catch(unavailable);
 }
 
 /** Git that does not answer, as a value. */
@@ -92,7 +118,7 @@ function unavailable(error: unknown): AoError {
 }
 
 /** Once something was freed, what became of it has to be told. */
-function requireFreed(error: AoError, done: ReadonlyMap<PlanItem, Outcome>): AoError {
+function requireFreed(error: AoError, done: ReadonlyMap<PlanItem, Done>): AoError {
   if ([...done.values()].some(({ kind }) => kind === "cleaned" || kind === "branch_deleted")) return error;
   throw error;
 }
@@ -107,42 +133,53 @@ function inputOf({ action }: PlanItem, { salvage }: Applying): JsonValue {
   return Object.keys(input).length === 0 ? null : input;
 }
 
-async function carryItemOut(
-  deps: SessionDeps,
-  judged: SessionRecord,
-  { item, options }: { readonly item: PlanItem; readonly options: Applying },
-): Promise<Outcome> {
-  const isOfBranch = item.action.kind === "delete_branch";
+/** How one item is carried out. */
+interface Way {
+  readonly judged: SessionRecord;
+  /** Whether a row is still one for which this was planned. */
+  isStill(row: SessionRecord): boolean;
+  carryOut(held: LeasedOperation): Promise<Done>;
+}
+
+function freeing(deps: SessionDeps, judged: SessionRecord): Way {
+  return {
+    judged,
+    isStill: isCandidate,
+    async carryOut(held) {
+      const { stays, ...freed } = await finishCleanup(deps, held, judged);
+      return stays === null ? { kind: "cleaned", ...freed } : withSalvage(stays, freed.salvageRef);
+    },
+  };
+}
+
+function deletingBranch(deps: SessionDeps, judged: SessionRecord): Way {
+  const finish = async (held: LeasedOperation) => branchDone(await finishBranch(deps, held, judged));
+  return { judged, isStill: mayHaveBranch, carryOut: finish };
+}
+
+function branchDone(branch: string | null): Done {
+  if (branch !== null) return { kind: "branch_deleted", branch };
+  return skip("unknown", "its branch is not any more what was proven merged, and stays");
+}
+
+/** `null` when it is half done. */
+async function carryItemOut(deps: SessionDeps, intent: PrepareRequest, way: Way): Promise<Done | null> {
   try {
-    const intent = intentOf(deps, judged, inputOf(item, options));
-    const isStill = isOfBranch ? mayHaveBranch : isCandidate;
-    const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, judged, isStill));
-    if (begun.kind !== "begun") return busy(begun.operation);
+    const begun = await beginOnce(deps, intent, (store) => refuseMoved(store, way));
+    if (begun.kind === "repeat") return outcomeIn(begun.operation);
+    if (begun.kind === "busy") {
+      return begun.operation.subject === intent.subject ? null : busy(begun.operation);
+    }
     const held = begun.operation;
-    return isOfBranch ? await deleteBranch(deps, held, judged) : await free(deps, held, judged);
+    return await carryOut(deps, held, () => way.carryOut(held));
   } catch (error) {
     if (isAoError(error, "operation_in_progress")) return skip("operation_in_progress", error.message);
     return staysFor(error);
   }
 }
 
-async function free(deps: SessionDeps, held: LeasedOperation, judged: SessionRecord): Promise<Outcome> {
-  const { stays, ...freed } = await carryOut(deps, held, () => finishCleanup(deps, held, judged));
-  return stays === null ? { kind: "cleaned", ...freed } : told(stays, freed.salvageRef);
-}
-
-async function deleteBranch(
-  deps: SessionDeps,
-  held: LeasedOperation,
-  judged: SessionRecord,
-): Promise<Outcome> {
-  const branch = await carryOut(deps, held, () => finishBranch(deps, held, judged));
-  if (branch !== null) return { kind: "branch_deleted", branch };
-  return skip("unknown", "its branch is not any more what was proven merged, and stays");
-}
-
 /** A salvage that was made for nothing is named, too. */
-function told(stays: Stays, salvageRef: string | null): Stays {
+function withSalvage(stays: Stays, salvageRef: string | null): Stays {
   if (salvageRef === null) return stays;
   const kept = `; what was in it before is kept in ${salvageRef}`;
   return stays.kind === "skip"
@@ -150,19 +187,26 @@ function told(stays: Stays, salvageRef: string | null): Stays {
     : { ...stays, message: stays.message + kept };
 }
 
-function intentOf({ ids }: SessionDeps, { id, projectId }: SessionRecord, input: JsonValue): PrepareRequest {
+function outcomeIn(operation: Operation<CompletedState>): Done {
+  const branch = jsonMembers(operation.state.result)?.["branch"];
+  if (branch !== undefined) return branchDone(typeof branch === "string" ? branch : null);
+  const { stays, ...freed } = freedIn(operation);
+  return stays === null ? { kind: "cleaned", ...freed } : withSalvage(stays, freed.salvageRef);
+}
+
+function intentOf(
+  { ids }: SessionDeps,
+  { id, projectId }: SessionRecord,
+  { input, run }: { readonly input: JsonValue; readonly run: OperationId | undefined },
+): PrepareRequest {
   return {
     ...{ kind: "cleanup", projectId, sessionId: id, identifyingSessionId: id },
-    ...{ subject: ids.uuid(), input, progress: null },
+    ...{ subject: run ?? ids.uuid(), input, progress: null },
   };
 }
 
 /** What was planned holds no more when another command was faster. */
-function refuseMoved(
-  store: SessionStore,
-  { id, metadata }: SessionRecord,
-  isStill: (row: SessionRecord) => boolean,
-): void {
+function refuseMoved(store: SessionStore, { judged: { id, metadata }, isStill }: Way): void {
   const row = store.get(id);
   if (row !== undefined && isStill(row) && row.metadata.launchId === metadata.launchId) return;
   throw new AoError("operation_in_progress", `session ${id} was freed or restored by another process`);

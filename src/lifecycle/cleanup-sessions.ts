@@ -1,12 +1,11 @@
-import { assertNever } from "../domain/assert-never.ts";
-import { type Candidate, type CleanupRules, planCleanup, type Remains } from "../domain/cleanup-plan.ts";
-import type { ProjectId, SessionId } from "../domain/ids.ts";
+import { type Candidate, type CleanupRules, type PlanItem, planCleanup } from "../domain/cleanup-plan.ts";
+import type { ProjectId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
-import type { SkipReason } from "../domain/workspace-finding.ts";
 import type { UnreadableSession } from "../ports/session-store.ts";
-import { asPlanned, type CarriedOut, carryPlanOut } from "./cleanup-apply.ts";
+import { asPlanned, carryPlanOut } from "./cleanup-apply.ts";
 import { candidateFacts, liveBeside, lookInto, obstacleOf } from "./cleanup-facts.ts";
+import { type CleanupResult, type FailedSession, tally } from "./cleanup-report.ts";
 import { lookSurely, requireSomeSight } from "./cleanup-sight.ts";
 import { isCandidate, mayHaveBranch } from "./cleanup-steps.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
@@ -16,6 +15,8 @@ import { requireSight } from "./live-target.ts";
 import { saveFacts } from "./observe-sessions.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { describeUnreadable } from "./session-refs.ts";
+
+export type { CleanupResult } from "./cleanup-report.ts";
 
 export interface CleanupOptions {
   /** `null` means all projects. */
@@ -33,47 +34,6 @@ export interface CleanupOptions {
   readonly onStep?: OnStep;
   /** Asked before each session; those left when it says so are not in the result. */
   readonly isStopped?: () => boolean;
-}
-
-export interface CleanedSession {
-  readonly id: SessionId;
-  readonly projectId: ProjectId;
-  /** Where the work that was in its worktree is kept; `null` when nothing was, and in a dry run. */
-  readonly salvageRef: string | null;
-  /** What only its branch and the stashes made on it have, when it was judged; `null` for nothing. */
-  readonly remains: Remains | null;
-  /** The branch that went, or in a dry run would go, with it; `null` when it stays. */
-  readonly branchDeleted: string | null;
-}
-
-/** A branch of a session whose worktree was freed before. */
-interface DeletedBranchOf {
-  readonly id: SessionId;
-  readonly projectId: ProjectId;
-  readonly branch: string;
-}
-
-export interface SkippedSession {
-  readonly id: SessionId;
-  readonly projectId: ProjectId;
-  readonly reason: SkipReason;
-  readonly detail: string;
-}
-
-export interface FailedSession {
-  /** As the store has them, which may be no ids where a row cannot be read. */
-  readonly id: string;
-  readonly projectId: string;
-  readonly message: string;
-}
-
-export interface CleanupResult {
-  readonly cleaned: readonly CleanedSession[];
-  /** What went, or in a dry run would go, beside the branches of `cleaned`. */
-  readonly branchesDeleted: readonly DeletedBranchOf[];
-  readonly skipped: readonly SkippedSession[];
-  readonly errors: readonly FailedSession[];
-  readonly dryRun: boolean;
 }
 
 interface Candidates {
@@ -97,6 +57,29 @@ interface Candidates {
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
   if (!options.dryRun) await recoverOperations(deps);
+  const { plan, sessions, unreadable } = await planSessions(deps, options);
+  const { dryRun } = options;
+  const { salvage = false, onStep, isStopped } = options;
+  const applying = { salvage, onStep, isStopped };
+  const carriedOut = dryRun ? plan.map(asPlanned) : await carryPlanOut(deps, { plan, sessions }, applying);
+  const { errors, ...told } = tally(carriedOut);
+  return { ...told, errors: [...errors, ...unreadable], dryRun };
+}
+
+/** What a cleanup is going to do. */
+export interface PlannedCleanup {
+  readonly plan: readonly PlanItem[];
+  /** Those of the plan, as they were judged. */
+  readonly sessions: readonly SessionRecord[];
+  readonly unreadable: readonly FailedSession[];
+}
+
+/**
+ * Judges all sessions in question. Removes nothing; saves what it saw of them but in a dry run.
+ *
+ * @throws AoError as `cleanupSessions`.
+ */
+export async function planSessions(deps: SessionDeps, options: CleanupOptions): Promise<PlannedCleanup> {
   const { sessions, unreadable, look } = await findCandidates(deps, options);
   const candidates: Candidate[] = [];
   for (const [at, record] of sessions.entries()) {
@@ -105,13 +88,7 @@ export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions
     candidates.push(await lookSurely(() => look(record)));
   }
   requireSomeSight(candidates);
-  const plan = planCleanup(candidates, rulesOf(options));
-  const { dryRun } = options;
-  const { salvage = false, onStep, isStopped } = options;
-  const applying = { salvage, onStep, isStopped };
-  const carriedOut = dryRun ? plan.map(asPlanned) : await carryPlanOut(deps, { plan, sessions }, applying);
-  const { errors, ...told } = tally(carriedOut);
-  return { ...told, errors: [...errors, ...unreadable], dryRun };
+  return { plan: planCleanup(candidates, rulesOf(options)), sessions, unreadable };
 }
 
 function rulesOf(options: CleanupOptions): CleanupRules {
@@ -147,34 +124,4 @@ async function findCandidates(deps: SessionDeps, options: CleanupOptions): Promi
 
 function failed(row: UnreadableSession): FailedSession {
   return { id: row.id, projectId: row.projectId, message: describeUnreadable(row) };
-}
-
-function tally(carriedOut: readonly CarriedOut[]): Omit<CleanupResult, "dryRun"> {
-  const cleaned: CleanedSession[] = [];
-  const branchesDeleted: DeletedBranchOf[] = [];
-  const skipped: SkippedSession[] = [];
-  const errors: FailedSession[] = [];
-  for (const [{ id, projectId, action }, outcome] of carriedOut) {
-    switch (outcome.kind) {
-      case "cleaned": {
-        const remains = action.kind === "free" ? action.remains : null;
-        const { salvageRef, branchDeleted, trouble } = outcome;
-        cleaned.push({ id, projectId, salvageRef, remains, branchDeleted });
-        if (trouble !== null) errors.push({ id, projectId, message: trouble });
-        break;
-      }
-      case "branch_deleted":
-        branchesDeleted.push({ id, projectId, branch: outcome.branch });
-        break;
-      case "skip":
-        skipped.push({ id, projectId, reason: outcome.reason, detail: outcome.detail });
-        break;
-      case "error":
-        errors.push({ id, projectId, message: outcome.message });
-        break;
-      default:
-        assertNever(outcome);
-    }
-  }
-  return { cleaned, branchesDeleted, skipped, errors };
 }

@@ -1,9 +1,10 @@
-import { jsonMembers, toJson } from "../domain/canonical-json.ts";
-import { decideUnseen, type Stays } from "../domain/cleanup-plan.ts";
+import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
+import { decideUnseen, type Stays, skip } from "../domain/cleanup-plan.ts";
 import { errorMessage } from "../domain/errors.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
-import type { LeasedOperation } from "../domain/operation.ts";
+import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
+import { SKIP_REASONS } from "../domain/workspace-finding.ts";
 import { factsNow, staysFor } from "./cleanup-facts.ts";
 import type { SessionDeps } from "./deps.ts";
 import { refuseRival } from "./launch-owner.ts";
@@ -65,6 +66,22 @@ export async function finishCleanup(
   await crossing(deps, "cleanup.ended", ended);
   const { refusal, salvageRef } = await freeWorkspace(deps, held, record);
   if (refusal !== null) return leave(deps, held, { stays: staysFor(refusal), salvageRef });
+  return endFreed(deps, held, { record, salvageRef, destroyed });
+}
+
+interface Destroyed {
+  readonly record: SessionRecord;
+  readonly salvageRef: string | null;
+  /** What went wrong with its runtime; `null` for nothing. */
+  readonly destroyed: string | null;
+}
+
+/** All that comes after its worktree is gone. May be repeated. */
+async function endFreed(
+  deps: SessionDeps,
+  held: LeasedOperation,
+  { record, salvageRef, destroyed }: Destroyed,
+): Promise<Freed> {
   await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
   const { branchDeleted, problem } = await deleteBranch(deps, held, record);
   const trouble = [destroyed, problem].filter((one) => one !== null).join("; ") || null;
@@ -89,13 +106,11 @@ export async function finishBranch(
   held: LeasedOperation,
   record: SessionRecord,
 ): Promise<string | null> {
-  const branchDeleted = await crossing(deps, "cleanup.branch.delete", () =>
-    deletePlanned(deps, held, record),
-  );
+  const branch = await crossing(deps, "cleanup.branch.delete", () => deletePlanned(deps, held, record));
   await crossing(deps, "cleanup.complete", () =>
-    operationLedger(deps).complete(held, { freed: false, branchDeleted }),
+    operationLedger(deps).complete(held, { freed: false, branch }),
   );
-  return branchDeleted;
+  return branch;
 }
 
 /** Best effort, the worktree being gone by now. */
@@ -118,12 +133,8 @@ async function leave(
 ): Promise<Freed> {
   const { stays } = kept;
   const why = stays?.kind === "skip" ? stays.detail : stays?.message;
-  await crossing(deps, "cleanup.complete", () =>
-    operationLedger(deps).complete(
-      held,
-      toJson({ freed: false, why: why ?? null, salvageRef: kept.salvageRef }),
-    ),
-  );
+  const result = toJson({ freed: false, why: why ?? null, stays, salvageRef: kept.salvageRef });
+  await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, result));
   return { ...kept, branchDeleted: null, trouble: null };
 }
 
@@ -142,9 +153,31 @@ export async function recoverCleanup(deps: SessionDeps, held: LeasedOperation): 
     await finishBranch(deps, held, record);
     return;
   }
-  const freed = hasFreed(held);
-  if (freed && record !== undefined) await removeEndedLaunch(deps, record);
-  await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, { freed }));
+  if (hasFreed(held) && record !== undefined) {
+    await endFreed(deps, held, { record, salvageRef: salvageOf(held), destroyed: null });
+    return;
+  }
+  await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, { freed: false }));
+}
+
+/** What the cleanup of one session came to, whoever has finished it. */
+export function freedIn({ state }: Operation<CompletedState>): Freed {
+  const { freed, stays, ...rest } = jsonMembers(state.result) ?? {};
+  const [salvageRef, branchDeleted, trouble] = ["salvageRef", "branchDeleted", "trouble"].map((name) => {
+    const value = rest[name];
+    return typeof value === "string" ? value : null;
+  });
+  return {
+    stays: freed === true ? null : staysIn(stays),
+    ...{ salvageRef: salvageRef ?? null, branchDeleted: branchDeleted ?? null, trouble: trouble ?? null },
+  };
+}
+
+function staysIn(json: JsonValue | undefined): Stays {
+  const { kind, reason, detail, message } = jsonMembers(json ?? null) ?? {};
+  const known = SKIP_REASONS.find((one) => one === reason);
+  if (kind === "skip" && known !== undefined) return skip(known, String(detail));
+  return { kind: "error", message: typeof message === "string" ? message : "it was broken off" };
 }
 
 /** Whether the worktree was freed by another one before: what is left to do is the branch. */

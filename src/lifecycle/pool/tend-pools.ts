@@ -73,6 +73,13 @@ async function planRemoval(deps: SessionDeps, { workspace, unwanted }: JudgedSpa
   return changeOf(workspace, unwanted, holds);
 }
 
+/** Trouble with the worktrees made ahead is told, and what was done beside them as well. @throws what is no AoError */
+export function untendedPools(error: unknown): TendedPools {
+  if (!isAoError(error)) throw error;
+  const { code, message } = error;
+  return { pool: [], errors: [{ subject: "worktrees made ahead", code, message }] };
+}
+
 type Wanted = NonNullable<JudgedPool["wanted"]>;
 
 /** What a spawn is just taking is not ours to judge. */

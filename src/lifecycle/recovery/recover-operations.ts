@@ -1,6 +1,7 @@
 import { assertNever } from "../../domain/assert-never.ts";
 import type { LeasedOperation, Operation } from "../../domain/operation.ts";
 import { carryOutCancel } from "../cancel/carry-out-cancel.ts";
+import { isRun, recoverRun } from "../cleanup-run.ts";
 import { recoverCleanup } from "../cleanup-steps.ts";
 import type { SessionDeps } from "../deps.ts";
 import { carryForkOn } from "../forks/carry-fork-on.ts";
@@ -20,9 +21,9 @@ import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } fro
 
 /**
  * Takes over the operations of processes that are gone, each on its own: forward where that is safe, else
- * back. Fences come after the others, then the orders of goals, then forks. What another process holds is left
- * alone. First brings the runtimes back into reach: every command that changes something begins here, and has to
- * see them.
+ * back. Cleanups of many sessions come after those of each, fences after the others, then the orders of goals, then
+ * forks. What another process holds is left alone. First brings the runtimes back into reach: every command that
+ * changes something begins here, and has to see them.
  *
  * @throws AoError as the store does; what one operation meets is among the errors of the result.
  */
@@ -30,13 +31,16 @@ export async function recoverOperations(deps: SessionDeps): Promise<Recovery> {
   await deps.runtime.reopen();
   const ledger = operationLedger(deps);
   const work: CarryOn = (held) => carryOn(deps, held);
-  const first = await ledger.takeOver(work, { chosen: (one) => !isGoalWork(one) && !isFork(one) });
+  const first = await ledger.takeOver(work, {
+    chosen: (one) => !isGoalWork(one) && !isFork(one) && !isRun(one),
+  });
+  const runs = await ledger.takeOver(work, { chosen: isRun });
   const goals = await recoverGoals(deps);
   const forks = await ledger.takeOver(work, { chosen: isFork });
   // A row that cannot be read is told of once.
-  const later = [...goals.errors, ...forks.errors].filter(({ kind }) => kind !== null);
+  const later = [...runs.errors, ...goals.errors, ...forks.errors].filter(({ kind }) => kind !== null);
   return {
-    operations: [...first.taken, ...goals.taken, ...forks.taken].map(recovered),
+    operations: [...first.taken, ...runs.taken, ...goals.taken, ...forks.taken].map(recovered),
     errors: [...first.errors, ...later].map(recoveryError),
   };
 }
@@ -54,7 +58,7 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
     case "restore":
       return recoverRestore(deps, held);
     case "cleanup":
-      return isOfOrphan(held) ? recoverOrphan(deps, held) : recoverCleanup(deps, held);
+      return carryCleanupOn(deps, held);
     case "cancel_turn":
       return recoverCancel(deps, held);
     case "rewind":
@@ -71,6 +75,11 @@ function carryOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
     default:
       return assertNever(held.kind);
   }
+}
+
+function carryCleanupOn(deps: SessionDeps, held: LeasedOperation): Promise<void> {
+  if (isRun(held)) return recoverRun(deps, held);
+  return isOfOrphan(held) ? recoverOrphan(deps, held) : recoverCleanup(deps, held);
 }
 
 /** Goals are carried on after all others. */
