@@ -6,6 +6,7 @@ import { crossing } from "./operations/crossing.ts";
 import { fenceOf } from "./operations/fence-of.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
+import { undoRuntime } from "./undo-steps.ts";
 
 interface Start {
   readonly held: LeasedOperation;
@@ -14,10 +15,11 @@ interface Start {
 }
 
 /**
- * Starts the agent, unless the operation is another process's by then. When that fails and leaves something (`details.left`) an agent may live: then a step is
- * added to `undo` that cannot be taken back, so that all that was done before it stays and is named.
+ * Starts the agent, unless the operation is another process's by then, and adds to `undo` how it is ended again. When
+ * that fails and leaves something (`details.left`) an agent may live: then a step is added that cannot be taken back,
+ * so that all that was done before it stays and is named.
  *
- * @throws AoError as `Runtime.create`.
+ * @throws AoError as `Runtime.create`, and as `onceStarted`.
  */
 export function startRuntime(
   deps: Pick<SessionDeps, "runtime" | "boundary" | "operations">,
@@ -25,8 +27,18 @@ export function startRuntime(
   { held, undo, boundary }: Start,
 ): Promise<StartedRuntime> {
   const fenced = { ...spec, fence: fenceOf(deps, held) };
-  const started = { what: `${deps.runtime.name} session`, where: spec.launchId, guardsEarlier: true };
-  return namingLeft(undo, started, () => crossing(deps, boundary, () => deps.runtime.create(fenced)));
+  const what = { what: `${deps.runtime.name} session`, where: spec.launchId, guardsEarlier: true };
+  let isStarted = false;
+  const start = async () => {
+    const started = await deps.runtime.create(fenced);
+    isStarted = true;
+    const { sessionId, launchId } = spec;
+    undo.push(undoRuntime(deps, { sessionId, launchId, ...started }));
+    return started;
+  };
+  return namingLeft(undo, what, () => crossing(deps, boundary, start)).catch((error: unknown) => {
+    throw isStarted ? startedError(error) : error;
+  });
 }
 
 /**
@@ -39,16 +51,17 @@ export async function onceStarted<Result>(work: () => Promise<Result>): Promise<
   try {
     return await work();
   } catch (error) {
-    if (!isAoError(error) || !saysUnchanged(error)) throw error;
-    const { code, message, hint, details } = error;
-    throw new AoError(
-      "agent_start_failed",
-      `the agent was started, and a step after that failed: ${message}`,
-      {
-        ...(hint !== null && { hint }),
-        details: { ...details, code },
-        cause: error,
-      },
-    );
+    throw startedError(error);
   }
+}
+
+function startedError(error: unknown): unknown {
+  if (!isAoError(error) || !saysUnchanged(error)) return error;
+  const { code, message, hint, details } = error;
+  const told = `the agent was started, and a step after that failed: ${message}`;
+  return new AoError("agent_start_failed", told, {
+    ...(hint !== null && { hint }),
+    details: { ...details, code },
+    cause: error,
+  });
 }
