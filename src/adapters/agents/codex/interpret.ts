@@ -60,8 +60,20 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["ao:stopped", stopped],
 ] satisfies readonly (readonly [(typeof HOOK_EVENTS)[number] | (typeof OWN_EVENTS)[number], Reader])[]);
 
+/**
+ * Of a sub-agent, which may work on when the turn that began it has ended: it counts only that it asks a person, as
+ * whatever is typed then answers it (0.171.0).
+ */
+function isOfSubAgent({ agent_id: id }: Members): boolean {
+  return id !== undefined && id !== null;
+}
+
+const QUIET: AgentSignal = { activity: null, agentSessionId: null };
+
 /** Reads one event of codex; `undefined` when it is unknown or malformed. Never throws. */
 export function interpretCodex(event: HookEvent): AgentSignal | undefined {
   const body = membersIn(event.body);
-  return body === undefined ? undefined : READERS.get(event.event)?.(body);
+  if (body === undefined) return undefined;
+  const signal = READERS.get(event.event)?.(body);
+  return isOfSubAgent(body) && signal?.activity !== "waiting_input" ? QUIET : signal;
 }

@@ -44,6 +44,22 @@ describe("the hooks of codex 0.171.0, as they were recorded", () => {
     });
   });
 
+  test("of a sub-agent only that it asks for leave counts: its prompt is no turn, and names no conversation", () => {
+    const ofSubAgent = (body: string) => ({
+      ...(JSON.parse(body) as object),
+      agent_id: "01a22f0f",
+      agent_type: "x",
+    });
+    const told = HOOK_EVENTS.map((event) => {
+      const body = JSON.stringify(ofSubAgent(payloads(event)[0] ?? ""));
+      return [event, interpretCodex(hookEvent(event, body))] as const;
+    });
+    const loud = told.filter(([, signal]) => signal?.activity !== null || signal.agentSessionId !== null);
+    expect(loud).toEqual([
+      ["PermissionRequest", { activity: "waiting_input", asks: "permission", agentSessionId: null }],
+    ]);
+  });
+
   test("a name that is no conversation's names none", () => {
     const body = JSON.stringify({ session_id: "../../etc/passwd" });
     expect(interpretCodex(hookEvent("Stop", body))).toMatchObject({ agentSessionId: null });
