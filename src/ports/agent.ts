@@ -97,7 +97,7 @@ export interface ForkRequest {
   readonly throughPosition: number;
   /**
    * The new conversation's launch. `agentSessionId` is the id it is to have, a UUID that was never used;
-   * `promptFile` is `null`: a prompt comes later, as a message. Nothing of its workspace but its path is promised.
+   * `promptFile` is `null`: a prompt comes later, as a message. The folder of its workspace is there by then.
    */
   readonly launch: LaunchRequest;
 }

@@ -18,6 +18,8 @@ export interface AgentSetup {
   readonly agent: Agent;
   /** A data directory that need not exist. */
   readonly dataDir: string;
+  /** A folder that a copy of a conversation goes to; absent when it need not be there. */
+  readonly forkWorkspace?: string;
   /** Makes a conversation as if it had been held; missing when the agent keeps none. */
   readonly know?: (agentSessionId: string) => void;
   /**
@@ -28,6 +30,7 @@ export interface AgentSetup {
 }
 
 const CONVERSATION = "5f0c1f6e-0d5b-4b8e-9c8e-2f4f7a8b9c0d";
+const WORKSPACE = "/data/worktrees/app/app-7";
 const PROMPT_FILE = "/data/launch/app-7/prompt";
 
 function parsed<Id>(id: Id | undefined): Id {
@@ -171,10 +174,21 @@ export function agentContract(name: string, open: () => AgentSetup): void {
 
     describe("a fork of it", () => {
       const NEW = "0b0b5f62-6b52-4a6f-8a4a-3c1d5e9f7a21";
-      const forking = (dataDir: string, throughPosition: number, id: string | null = NEW): ForkRequest => ({
-        source: { agentSessionId: CONVERSATION, workspacePath: "/data/worktrees/app/app-7" },
+      const forking = (
+        { dataDir, forkWorkspace: workspacePath = WORKSPACE }: AgentSetup,
+        throughPosition: number,
+      ): ForkRequest => ({
+        source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE },
         throughPosition,
-        launch: frozen(aRequest({ dataDir, agentSessionId: id, promptFile: null })),
+        launch: frozen(
+          aRequest({
+            dataDir,
+            workspacePath,
+            launchDir: `${dataDir}/launch`,
+            agentSessionId: NEW,
+            promptFile: null,
+          }),
+        ),
       });
 
       test("is of the kind that its capabilities tell", () => {
@@ -183,37 +197,41 @@ export function agentContract(name: string, open: () => AgentSetup): void {
       });
 
       test("by a copy is known under the new id, and the first conversation says what it said", async () => {
-        const { agent, dataDir, converse } = open();
+        const setup = open();
+        const { agent, dataDir, converse } = setup;
         if (agent.fork?.kind !== "prefix") return;
         const [first] = converse?.(CONVERSATION) ?? [0, 0];
-        const where = { dataDir, workspacePath: "/data/worktrees/app/app-7" };
+        const where = { dataDir, workspacePath: WORKSPACE };
         const before = await agent.readConversation?.(CONVERSATION, where);
-        const { agentSessionId, inheritedThrough } = accepted(await agent.fork.copy(forking(dataDir, first)));
+        const { agentSessionId, inheritedThrough } = accepted(await agent.fork.copy(forking(setup, first)));
         expect(agentSessionId).not.toBe(CONVERSATION);
-        expect(await agent.hasConversation(agentSessionId, where)).toBe(true);
+        const copied = { dataDir, workspacePath: setup.forkWorkspace ?? WORKSPACE };
+        expect(await agent.hasConversation(agentSessionId, copied)).toBe(true);
         expect(await agent.readConversation?.(CONVERSATION, where)).toEqual(before);
-        const told = (await agent.readConversation?.(agentSessionId, where)) ?? [];
+        const told = (await agent.readConversation?.(agentSessionId, copied)) ?? [];
         expect(
           told.filter(({ position }) => inheritedThrough === null || position > inheritedThrough),
         ).toEqual([]);
       });
 
       test("by a copy is refused, and makes nothing, without that conversation or under a taken id", async () => {
-        const { agent, dataDir, know, converse } = open();
+        const setup = open();
+        const { agent, dataDir, know, converse } = setup;
         if (agent.fork?.kind !== "prefix") return;
-        const where = { dataDir, workspacePath: "/data/worktrees/app/app-7" };
-        expect(await agent.fork.copy(forking(dataDir, 1))).toMatchObject({ kind: "refused" });
+        const where = { dataDir, workspacePath: WORKSPACE };
+        expect(await agent.fork.copy(forking(setup, 1))).toMatchObject({ kind: "refused" });
         expect(await agent.hasConversation(NEW, where)).toBe(false);
         const [first] = converse?.(CONVERSATION) ?? [0, 0];
         know?.(NEW);
         if (!agent.capabilities.pinsSessionId) return;
-        expect(await agent.fork.copy(forking(dataDir, first))).toMatchObject({ kind: "refused" });
+        expect(await agent.fork.copy(forking(setup, first))).toMatchObject({ kind: "refused" });
       });
 
       test("by its own command names the first conversation and the new one, the same each time", () => {
-        const { agent, dataDir } = open();
+        const setup = open();
+        const { agent } = setup;
         if (agent.fork?.kind !== "native") return;
-        const request = forking(dataDir, 1);
+        const request = forking(setup, 1);
         const { launch, agentSessionId } = agent.fork.plan(request);
         expect(launch.argv).toContain(CONVERSATION);
         if (agentSessionId !== null) expect(launch.argv).toContain(agentSessionId);

@@ -4,10 +4,13 @@ import { claudeCodeAgent } from "../../src/adapters/agents/claude-code/claude-co
 import { codexAgent } from "../../src/adapters/agents/codex/codex-agent.ts";
 import { embeddedAgent } from "../../src/adapters/agents/embedded/embedded-agent.ts";
 import { createConversation } from "../../src/adapters/agents/embedded/program/conversation.ts";
+import { opencodeAgent } from "../../src/adapters/agents/opencode/opencode-agent.ts";
 import { shellAgent } from "../../src/adapters/agents/shell/shell-agent.ts";
 import { memoryAgent } from "../../src/adapters/memory/agent.ts";
 import type { ConversationEntry } from "../../src/domain/transcript/conversation-entry.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { importingProgram } from "../unit/adapters/agents/opencode/imports.ts";
+import { fillDatabase, recordedRows } from "../unit/adapters/agents/opencode/recorded.ts";
 import { agentContract } from "./agent.contract.ts";
 
 const entryAt = (position: number): ConversationEntry => ({
@@ -101,6 +104,44 @@ agentContract("codex", () => {
   };
   const agent = codexAgent({ env: { HOME: home } });
   return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
+});
+
+agentContract("opencode", () => {
+  const home = tempDir();
+  const workspacePath = "/data/worktrees/app/app-7";
+  const MS = 1_796_084_879_000;
+  const converse = (id: string) => {
+    const { schema, session } = recordedRows();
+    const at = (second: number) => {
+      const time = BigInt.asUintN(48, BigInt(MS + second * 1_000) * 4096n).toString(16);
+      return {
+        name: `${time.padStart(12, "0")}${id.replaceAll("-", "").slice(0, 14)}`,
+        ms: MS + second * 1_000,
+      };
+    };
+    const spoken = [0, 1, 2, 3].map((second) => {
+      const { name, ms } = at(second);
+      const prompt = { role: "user", time: { created: ms } };
+      const answer = { role: "assistant", time: { created: ms, completed: ms + 1 }, finish: "stop" };
+      const times = { session_id: id, time_created: ms, time_updated: ms };
+      const data = JSON.stringify(second % 2 === 0 ? prompt : answer);
+      return {
+        message: { ...times, id: `msg_${name}`, data },
+        part: { ...times, id: `prt_${name}`, message_id: `msg_${name}`, data: '{"type":"text","text":"x"}' },
+      };
+    });
+    fillDatabase(home, {
+      schema,
+      session: session.map((row) => ({ ...row, id, directory: workspacePath })),
+      message: spoken.map(({ message }) => message),
+      part: spoken.map(({ part }) => part),
+    });
+    const position = (second: number) => (MS + second * 1_000) * 4096 + 1;
+    return [position(1), position(3)] as const;
+  };
+  const agent = opencodeAgent({ env: { HOME: home, PATH: importingProgram(home) } });
+  const places = { dataDir: tempDir(), forkWorkspace: tempDir() };
+  return { agent, ...places, know: (id) => void converse(id), converse };
 });
 
 agentContract("shell", () => ({ agent: shellAgent(), dataDir: tempDir() }));

@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorMessage } from "../../../domain/errors.ts";
 import type { ForkAnswer, ForkRequest } from "../../../ports/agent.ts";
 import { entriesIn } from "./conversation-entries.ts";
 import { asMembers, type Members } from "./members.ts";
 import { conversationIdAt, databasePath } from "./opencode-files.ts";
 import { positionOf } from "./position.ts";
-import { readConversation, type StoredConversation, type StoredMessage } from "./read-database.ts";
+import { isKnown, readConversation, type StoredConversation, type StoredMessage } from "./read-database.ts";
 
 /** It starts all of opencode: 2 s, on a machine with five times its load 15 s (1.18.33). */
 const IMPORT_MS = 120_000;
@@ -28,13 +29,16 @@ export async function copyConversation(env: Environment, request: ForkRequest): 
     return { kind: "refused", why: `it does not reach position ${throughPosition}` };
   }
   const id = conversationIdAt(Date.now());
-  await importCopy(env, request, copyOf(held, request, id));
+  const failure = await importCopy(env, request, copyOf(held, request, id)).then(() => null, errorMessage);
   const made = await readConversation(database, { id, workspacePath: launch.workspacePath });
   const last = made === undefined ? undefined : entriesIn(made.messages).at(-1)?.position;
   if (last === throughPosition) {
     return { kind: "accepted", agentSessionId: id, inheritedThrough: throughPosition };
   }
-  throw new Error(`opencode import left conversation ${id} unfinished`);
+  const isNothing = (await isKnown(database, id)) === false;
+  if (isNothing)
+    return { kind: "refused", why: `opencode import made nothing: ${failure ?? "it did not say why"}` };
+  throw new Error(`opencode import left conversation ${id} unfinished: ${failure ?? "it did not say why"}`);
 }
 
 async function importCopy(env: Environment, { launch }: ForkRequest, copy: object): Promise<void> {

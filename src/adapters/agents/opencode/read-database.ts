@@ -24,21 +24,32 @@ export interface StoredConversation {
 const BUSY_MS = 2_000;
 
 /**
- * A conversation that began in this workspace and is no sub-agent's; `undefined` when there is none. The driver is
- * loaded here, as few commands need it. Never rejects.
+ * A conversation that began in this workspace and is no sub-agent's; `undefined` when there is none. Never rejects.
  */
 export async function readConversation(
   path: string,
   { id, workspacePath }: { readonly id: string; readonly workspacePath: string },
 ): Promise<StoredConversation | undefined> {
   if (!isConversationId(id)) return undefined;
+  return reading(path, (db) => {
+    const session = sessionOf(db, id);
+    if (session?.["directory"] !== workspacePath || session["parent_id"] !== null) return undefined;
+    return { session, messages: messagesOf(db, id) };
+  });
+}
+
+/** Whether anything has that id; `undefined` when that cannot be read. Never rejects. */
+export async function isKnown(path: string, id: string): Promise<boolean | undefined> {
+  return reading(path, (db) => sessionOf(db, id) !== undefined);
+}
+
+/** The driver is loaded here, as few commands need it. */
+async function reading<Found>(path: string, read: (db: OpenDatabase) => Found): Promise<Found | undefined> {
   try {
     const { default: Database } = await import("better-sqlite3");
     const db = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     try {
-      const session = sessionOf(db, id);
-      if (session?.["directory"] !== workspacePath || session["parent_id"] !== null) return undefined;
-      return { session, messages: messagesOf(db, id) };
+      return read(db);
     } finally {
       db.close();
     }

@@ -9,10 +9,10 @@ import { aLaunchRequest } from "../launch-request.ts";
 import { importingProgram } from "./imports.ts";
 import { CONVERSATION, fillDatabase, type RecordedRows, recordedRows, WORKSPACE } from "./recorded.ts";
 
-function anAgent(rows: RecordedRows = recordedRows(), messages?: number) {
+function anAgent(rows: RecordedRows = recordedRows(), program = importingProgram) {
   const home = tempDir();
   fillDatabase(home, rows);
-  const agent = opencodeAgent({ env: { HOME: home, PATH: importingProgram(home, messages) } });
+  const agent = opencodeAgent({ env: { HOME: home, PATH: program(home) } });
   const read = (id = CONVERSATION, workspacePath = WORKSPACE) =>
     agent.readConversation?.(id, { dataDir: home, workspacePath });
   return { home, agent, read };
@@ -86,8 +86,8 @@ test("a position grows with the time of its id, though the id keeps 48 bits of i
 });
 
 describe("a copy of it", () => {
-  async function forkAt(index: number, messages?: number) {
-    const { agent, home, read } = anAgent(recordedRows(), messages);
+  async function forkAt(index: number, program?: typeof importingProgram) {
+    const { agent, home, read } = anAgent(recordedRows(), program);
     const before = (await read()) ?? [];
     const workspacePath = tempDir();
     const request = {
@@ -116,7 +116,14 @@ describe("a copy of it", () => {
     expect((await forkAt(99)).answer).toMatchObject({ kind: "refused" });
   });
 
+  test("is refused, and nothing made, where opencode cannot be run", async () => {
+    expect((await forkAt(6, () => "/nowhere")).answer).toMatchObject({
+      ...{ kind: "refused", why: expect.stringContaining("made nothing") },
+    });
+  });
+
   test("that was left unfinished is in doubt", async () => {
-    expect((await forkAt(6, 2)).answer).toContain("unfinished");
+    const dying = (home: string) => importingProgram(home, 2);
+    expect((await forkAt(6, dying)).answer).toContain("unfinished");
   });
 });
