@@ -12,6 +12,7 @@ import { beginOnce } from "./operations/begin-once.ts";
 import { carryOut } from "./operations/carry-out.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
 import type { PrepareRequest } from "./operations/prepare-operation.ts";
+import { isFreedError } from "./salvage/freed-error.ts";
 
 export interface Applying {
   readonly salvage: boolean;
@@ -174,8 +175,17 @@ async function carryItemOut(deps: SessionDeps, intent: PrepareRequest, way: Way)
     return await carryOut(deps, held, () => way.carryOut(held));
   } catch (error) {
     if (isAoError(error, "operation_in_progress")) return skip("operation_in_progress", error.message);
-    return staysFor(error);
+    return cleanedAllTheSame(error) ?? staysFor(error);
   }
+}
+
+/** Its worktree is gone; whoever comes next does what is left of it. */
+function cleanedAllTheSame(error: unknown): Cleaned | null {
+  if (!isFreedError(error)) return null;
+  const { salvageRef, branchDeleted } = error.details;
+  const textOf = (value: unknown) => (typeof value === "string" ? value : null);
+  const trouble = `${error.message}; ${error.hint ?? ""}`;
+  return { kind: "cleaned", salvageRef: textOf(salvageRef), branchDeleted: textOf(branchDeleted), trouble };
 }
 
 /** A salvage that was made for nothing is named, too. */

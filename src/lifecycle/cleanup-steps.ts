@@ -13,6 +13,7 @@ import { deletePlanned } from "./merged-branches.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { requireOperation } from "./operations/write-operation.ts";
+import { afterFreed } from "./salvage/freed-error.ts";
 import { hasFreed, keepAndFree, salvageOf } from "./salvage/keep-and-free.ts";
 import { runtimeTarget } from "./session-refs.ts";
 import { removeEndedLaunch } from "./teardown.ts";
@@ -53,6 +54,7 @@ const ANY_AGE = { olderThanMs: null };
  * completes it, too: what the plan was made from is looked at once more. Each step may be repeated.
  *
  * @throws AoError as `Workspace.destroy` but for a refusal; runtime_unavailable when nobody could look.
+ * @throws AoError teardown_incomplete as `freedError` when the worktree is gone and that could not be put on record.
  */
 export async function finishCleanup(
   deps: SessionDeps,
@@ -82,14 +84,16 @@ async function endFreed(
   held: LeasedOperation,
   { record, salvageRef, destroyed }: Destroyed,
 ): Promise<Freed> {
-  await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
+  const littered = await removeLaunchFiles(deps, record);
   const { branchDeleted, problem } = await deleteBranch(deps, held, record);
-  const trouble = [destroyed, problem].filter((one) => one !== null).join("; ") || null;
+  const trouble = [destroyed, littered, problem].filter((one) => one !== null).join("; ") || null;
   const result = { freed: true, trouble, salvageRef, branchDeleted };
-  await crossing(deps, "cleanup.complete", () =>
-    operationLedger(deps).complete(held, toJson(result), (store) => {
-      lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id, salvageRef);
-    }),
+  await afterFreed({ id: record.id, salvageRef, branchDeleted }, () =>
+    crossing(deps, "cleanup.complete", () =>
+      operationLedger(deps).complete(held, toJson(result), (store) => {
+        lifecycleManager({ ...deps, store }).onWorkspaceFreed(record.id, salvageRef);
+      }),
+    ),
   );
   return { stays: null, salvageRef, branchDeleted, trouble };
 }
@@ -111,6 +115,16 @@ export async function finishBranch(
     operationLedger(deps).complete(held, { freed: false, branch }),
   );
   return branch;
+}
+
+/** Best effort, the worktree being gone by now. Returns what went wrong. */
+async function removeLaunchFiles(deps: SessionDeps, record: SessionRecord): Promise<string | null> {
+  try {
+    await crossing(deps, "cleanup.launch.remove", () => removeEndedLaunch(deps, record));
+    return null;
+  } catch (error) {
+    return `its worktree was freed, its launch files could not be removed: ${errorMessage(error)}`;
+  }
 }
 
 /** Best effort, the worktree being gone by now. */

@@ -2,6 +2,7 @@ import { type JsonValue, jsonMembers, toJson } from "../../domain/canonical-json
 import { errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
+import { isFreedError } from "../salvage/freed-error.ts";
 import { passingFailure, type TakenBack, type UndoStep, withUndo } from "../undo.ts";
 import { operationLedger } from "./ledger.ts";
 import { requireOperation } from "./write-operation.ts";
@@ -9,8 +10,8 @@ import { requireOperation } from "./write-operation.ts";
 /**
  * Carries out the steps of an operation that this process holds, up to and with its completion. When one
  * fails, those before it are taken back and the operation has failed. When one could not be taken back now, the
- * operation is unfinished, and whoever recovers operations next takes it back; when another process took the
- * operation over meanwhile, nothing more is done.
+ * operation is unfinished, and whoever recovers operations next takes it back; so is one that has freed a worktree,
+ * which whoever comes next finishes. When another process took the operation over meanwhile, nothing more is done.
  *
  * @throws what `work` throws, as `withUndo`.
  */
@@ -45,6 +46,7 @@ function endUndone(
   { cause, taken }: { readonly cause: unknown; readonly taken: TakenBack },
 ): void {
   const ledger = operationLedger(deps);
+  if (isFreedError(cause)) return void ledger.release(held, { lastError: cause.message, isDueAtOnce: true });
   const passing = passingFailure(taken);
   if (passing !== undefined) {
     const lastError = `${errorMessage(cause)}; not taken back yet: ${errorMessage(passing.error)}`;

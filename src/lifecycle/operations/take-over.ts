@@ -1,5 +1,10 @@
 import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
-import type { LeasedOperation, Operation, OperationKind } from "../../domain/operation.ts";
+import {
+  isFinished,
+  type LeasedOperation,
+  type Operation,
+  type OperationKind,
+} from "../../domain/operation.ts";
 import { type Holders, lookAtHolders, tryClaim } from "./claim-operation.ts";
 import { release } from "./hold-operation.ts";
 import { keepLease } from "./keep-lease.ts";
@@ -86,13 +91,21 @@ async function carryOnOrRelease(deps: LedgerDeps, held: LeasedOperation, carryOn
   }
 }
 
-/** What keeps it from being released is only of interest when the claim is lost; else the lease runs out. */
+/**
+ * What keeps it from being released is only of interest when the claim is lost; else the lease runs out. One that the
+ * work itself has ended before it failed has no claim either.
+ */
 function releaseAfter(deps: LedgerDeps, held: LeasedOperation, cause: unknown): void {
   try {
     release(deps, held, { lastError: errorMessage(cause) });
   } catch (error) {
-    if (isAoError(error, "operation_in_progress")) throw error;
+    if (isAoError(error, "operation_in_progress") && !isEndedUnder(deps, held)) throw error;
   }
+}
+
+function isEndedUnder(deps: LedgerDeps, { id, attempt }: LeasedOperation): boolean {
+  const row = requireOperation(deps, id);
+  return isFinished(row) && row.attempt === attempt;
 }
 
 function takeOverError({ id, sessionId, kind }: Operation, error: unknown): TakeOverError {

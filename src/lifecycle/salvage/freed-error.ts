@@ -5,13 +5,15 @@ import type { SessionId } from "../../domain/ids.ts";
 export interface FreedWorktree {
   readonly id: SessionId;
   readonly salvageRef: string | null;
+  /** The branch that went with it; `null` or absent for none. */
+  readonly branchDeleted?: string | null;
 }
 
 /**
  * What a failure is once the worktree is gone: never one that promises that nothing was changed, and it says that
  * it is gone and where its work is. The loss of a claim stays what it is.
  */
-export function freedError(error: unknown, { id, salvageRef }: FreedWorktree): unknown {
+export function freedError(error: unknown, { id, salvageRef, ...rest }: FreedWorktree): unknown {
   if (isAoError(error, "operation_in_progress") || isFreedError(error)) return error;
   const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
   const { code, details } = isAoError(error) ? error : { code: "internal", details: {} };
@@ -20,7 +22,7 @@ export function freedError(error: unknown, { id, salvageRef }: FreedWorktree): u
     `the worktree of session ${id} was freed${kept}, and a step after that failed: ${errorMessage(error)}`,
     {
       hint: "ao reconcile finishes it",
-      details: { ...details, code, id, workspaceFreed: true, workspacePath: null, salvageRef },
+      details: { ...details, code, id, workspaceFreed: true, workspacePath: null, salvageRef, ...rest },
       cause: error,
     },
   );
