@@ -313,3 +313,16 @@ describe("restore", () => {
     expect(repository.branches()).toContain("feat/1");
   });
 });
+
+test("a worktree with work goes only once somebody says that all of it is kept", async () => {
+  const { workspace, spec } = worktreeWorld();
+  const { path } = await workspace.create(spec());
+  writeIn(path, "notes.txt", "mine");
+  await failure(
+    workspace.destroy(spec(), undefined, async () => false),
+    "workspace_dirty",
+  );
+  expect(existsSync(join(path, "notes.txt"))).toBe(true);
+  await workspace.destroy(spec(), undefined, async () => true);
+  expect(existsSync(path)).toBe(false);
+});
