@@ -32,14 +32,14 @@ export async function forEachOf<Id extends string, Result>(
 
 /**
  * Several failures as one error: code and exit code of the worst, all of them in `details.failures`, and what
- * worked in `details.results`.
+ * worked in `details.results`. `again` is the command line that does it to the ids behind it.
  */
-export function worstOf({ results, failures }: Outcome<unknown>): AoError {
+export function worstOf({ results, failures }: Outcome<unknown>, again: string): AoError {
   const bySeverity = [...failures].sort((a, b) => EXIT_CODES[b.error.code] - EXIT_CODES[a.error.code]);
   const code = bySeverity[0]?.error.code ?? "internal";
   const total = results.length + failures.length;
   return new AoError(code, `${failures.length} of ${total} sessions failed`, {
-    hint: "the others are done; run it again for these alone",
+    hint: `the others are done; for these alone: ${again} ${failures.map(({ id }) => id).join(" ")}`,
     details: { results, failures: failures.map(({ id, error }) => ({ id, ...errorJson(error) })) },
   });
 }

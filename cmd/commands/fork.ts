@@ -10,7 +10,7 @@ import type { Host } from "../host.ts";
 import { type Invocation, openWhole } from "../invocation.ts";
 import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flags.ts";
 import { sessionJson } from "../session-view.ts";
-import { turnFlag } from "../turn-flag.ts";
+import { namedTurn, turnFlag } from "../turn-flag.ts";
 
 interface ForkFlags extends RequestFlags {
   readonly at?: string;
@@ -33,15 +33,17 @@ function linesOf({ record: { id, metadata } }: ForkResult): readonly string[] {
 
 async function fork(invocation: Invocation, name: string, flags: ForkFlags): Promise<undefined> {
   const { at, branch = null, prompt, title } = flags;
+  const turn = at === undefined ? null : turnFlag("--at", at);
   const request = {
-    turnId: at === undefined ? null : turnFlag("--at", at),
     prompt: prompt === undefined ? null : parsePrompt(prompt),
     title: title === undefined ? null : parseTitle(title),
     ...{ branch, requestId: requestIdOf(flags), onStep: invocation.progress.step },
   };
   invocation.hold();
   const ao = await openWhole(invocation);
-  const result = await forkConfigured(ao, resolveSessionId(ao.deps, name), request);
+  const id = resolveSessionId(ao.deps, name);
+  const turnId = turn && namedTurn(ao, id, turn);
+  const result = await forkConfigured(ao, id, { ...request, turnId });
   for (const warning of result.warnings) invocation.warn(warning);
   const session = sessionJson(ao, result.record);
   await invocation.print({ ...toForkJson(result.operation), session }, () => linesOf(result));
@@ -64,7 +66,10 @@ export function forkCommand(host: Host): Command {
         ['ao fork app-7 --at 3f0c… --prompt "try it without a cache"', "the id is in ao turns app-7"],
       ],
     })
-    .option("--at <turn>", "the last turn that both have (default: the last one that is over)")
+    .option(
+      "--at <turn>",
+      "the last turn that both have, by number or whole id (default: the last one that is over)",
+    )
     .option("--branch <name>", "branch to work on, made where the turn ended (default: a new session/<id>)")
     .option("--prompt <text>", "what its agent is to do")
     .option("--title <text>", "one line that says what it is about (default: that of the family, numbered)")

@@ -42,6 +42,11 @@ function noteQueued(invocation: Invocation, results: readonly KillResult[]): voi
   }
 }
 
+/** What was asked for the worktrees goes on counting when it is asked again. */
+function againOf({ salvage, keepWorktree }: KillFlags): string {
+  return `ao kill${salvage ? " --salvage" : ""}${keepWorktree ? " --keep-worktree" : ""}`;
+}
+
 async function kill(invocation: Invocation, names: readonly string[], flags: KillFlags): Promise<undefined> {
   refuseTogether([flags.keepWorktree, "--keep-worktree"], [flags.salvage, "--salvage"]);
   const request = { requestId: requestIdOf(flags), waitMs: waitMsOf(flags) };
@@ -68,7 +73,7 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
   noteQueued(invocation, results);
   // A script that gets an error finds the results in it, and nothing on stdout.
   if (failures.length === 0 || !invocation.json) await invocation.print(results, () => results.map(lineOf));
-  if (failures.length > 0) throw worstOf(outcome);
+  if (failures.length > 0) throw worstOf(outcome, againOf(flags));
   return undefined;
 }
 

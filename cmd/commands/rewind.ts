@@ -4,17 +4,18 @@ import { rewindSession } from "../../src/lifecycle/salvage/rewind-session.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
-import { turnFlag } from "../turn-flag.ts";
+import { namedTurn, turnFlag } from "../turn-flag.ts";
 
 interface RewindFlags {
   readonly to: string;
 }
 
 async function rewind(invocation: Invocation, name: string, flags: RewindFlags): Promise<undefined> {
-  const turnId = turnFlag("--to", flags.to);
+  const named = turnFlag("--to", flags.to);
   invocation.hold();
   const ao = await invocation.open("existing");
   const id = resolveSessionId(ao.deps, name);
+  const turnId = namedTurn(ao, id, named);
   const result = await rewindSession(ao.deps, id, { turnId, onStep: invocation.progress.step });
   await invocation.print(result, () => [`${id} has the files of the end of turn ${turnId}`]);
   if (result.salvageRef !== null)
@@ -33,11 +34,11 @@ export function rewindCommand(host: Host): Command {
         "The conversation stays as it is: the agent does not know of it.",
       ].join("\n"),
       examples: [
-        ["ao rewind app-7 --to 3f0c…", "the id is in ao turns app-7"],
+        ["ao rewind app-7 --to 3", "number or id, as in ao turns app-7"],
         ["ao rewind app-7 --to 3f0c… --json", "for a script"],
       ],
     })
-    .requiredOption("--to <turn>", "the turn")
+    .requiredOption("--to <turn>", "the turn, by number or whole id")
     .addOption(jsonOption())
     .action(host.action(rewind));
 }

@@ -140,6 +140,17 @@ describe("salvage", () => {
   });
 });
 
+test.each([["--salvage"], ["--keep-worktree"]])(
+  "a kill of several that failed for one says how to repeat it with %s",
+  async (flag) => {
+    const world = aWorld();
+    const ids = [(await world.spawn()).id, (await world.spawn({ issueId: "43" })).id];
+    const { exitCode, stderr } = await memoryCli(world, ["kill", ...ids, flag], { interrupted: true });
+    expect(exitCode).toBe(130);
+    expect(stderr).toContain(`for these alone: ao kill ${flag} ${ids.join(" ")}\n`);
+  },
+);
+
 describe("rewind", () => {
   test("puts the files back, and says where what was there is kept", async () => {
     const world = await aWorkedWorld();
@@ -158,12 +169,15 @@ describe("rewind", () => {
     expect(stderr).toContain(REF);
     const again = await memoryCli(world, ["rewind", "app-1", "--to", "turn-1", "--json"]);
     expect(JSON.parse(again.stdout)).toMatchObject({ id: "app-1", turnId: "turn-1" });
+    const numbered = await memoryCli(world, ["rewind", "app-1", "--to", "10", "--json"]);
+    expect(JSON.parse(numbered.stdout)).toMatchObject({ id: "app-1", turnId: "turn-1" });
   });
 
   test.each([
     [["rewind", "app-1"], 2],
     [["rewind", "app-1", "--to", "no/turn"], 2],
     [["rewind", "app-1", "--to", "nobody"], 3],
+    [["rewind", "app-1", "--to", "99"], 3],
     [["rewind", "app-9", "--to", "turn-1"], 3],
   ])("%j exits with %i", async (argv, exitCode) => {
     expect(await memoryCli(await aWorkedWorld(), argv)).toMatchObject({ exitCode, stdout: "" });
