@@ -88,7 +88,7 @@ function modesCheck(ao: Ao, fix: boolean): Check {
 
 async function storeCheck(invocation: Invocation): Promise<Check> {
   const name = "store";
-  const { store } = (await invocation.open("reading")).deps;
+  const { store } = (await invocation.open("reading", { mayLackStore: true })).deps;
   store.verify();
   const { sessions, unreadable } = store.rows();
   if (unreadable.length === 0) {
@@ -142,7 +142,7 @@ function missingFolderCheck(name: string, folder: string): Check {
 /** The socket's folder must be this user's alone: whoever may enter it may type to the agents. */
 async function socketCheck(invocation: Invocation): Promise<Check> {
   const name = "tmux socket";
-  const { socketPath } = await invocation.open("reading");
+  const { socketPath } = await invocation.open("reading", { mayLackStore: true });
   const folder = dirname(socketPath);
   const stats = statsOf(folder);
   if (stats === undefined) return missingFolderCheck(name, folder);
@@ -175,12 +175,18 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("data directory", () => directoryCheck(ao, fix)),
     await attempt("permissions", () => modesCheck(ao, fix)),
     await attempt("store", () => storeCheck(invocation)),
-    await attempt("projects", async () => projectsCheck(await invocation.open("reading"))),
-    await attempt("operations", async () => operationsCheck(await invocation.open("reading"))),
-    await attempt("inbox", async () => inboxCheck(await invocation.open("reading"))),
+    await attempt("projects", async () =>
+      projectsCheck(await invocation.open("reading", { mayLackStore: true })),
+    ),
+    await attempt("operations", async () =>
+      operationsCheck(await invocation.open("reading", { mayLackStore: true })),
+    ),
+    await attempt("inbox", async () => inboxCheck(await invocation.open("reading", { mayLackStore: true }))),
     await attempt("tmux socket", () => socketCheck(invocation)),
-    await attempt("orphans", async () => orphansCheck(await invocation.open("reading"))),
-    await attempt("pools", async () => poolsCheck(await invocation.open("reading"))),
+    await attempt("orphans", async () =>
+      orphansCheck(await invocation.open("reading", { mayLackStore: true })),
+    ),
+    await attempt("pools", async () => poolsCheck(await invocation.open("reading", { mayLackStore: true }))),
     await attempt("configuration", () => configCheck(ao)),
     ...(await agentChecks(ao, invocation.io.env["PATH"] ?? "")),
   ];

@@ -17,6 +17,13 @@ export interface CommonOptions {
 
 type Lines = readonly string[];
 
+export interface OpenChoice {
+  /** In place of the one that `--config` names, or that is found. */
+  readonly configPath?: string;
+  /** As `OpenOptions.mayLackStore`. */
+  readonly mayLackStore?: boolean;
+}
+
 /** One run of one command: its streams, its flags, and what it opened. */
 export interface Invocation {
   readonly io: Io;
@@ -29,7 +36,7 @@ export interface Invocation {
    * Opens the store and the adapters; closed when the command ends, or before. Warnings of the configuration are
    * shown.
    */
-  open(access: Access, chosen?: { readonly configPath?: string }): Promise<Ao>;
+  open(access: Access, chosen?: OpenChoice): Promise<Ao>;
   /** The result: one JSON value with `--json`, else the lines. */
   print(value: unknown, lines: () => Lines | Promise<Lines>): Promise<void>;
   /** The same, of a command that only shows something, as a text in pieces that are not kept. */
@@ -128,6 +135,7 @@ export function beginInvocation(request: InvocationRequest): Invocation {
       const ao = await openAo({
         ...{ env: io.env, cwd: io.cwd, access, command },
         ...(configPath && { configPath }),
+        mayLackStore: chosen.mayLackStore === true,
       });
       opened.add(ao);
       isChanging ||= access === "create" || access === "existing";
@@ -164,8 +172,11 @@ export function beginInvocation(request: InvocationRequest): Invocation {
  *
  * @throws AoError store_corrupt, and as `open`.
  */
-export async function openWhole(invocation: Pick<Invocation, "open">): Promise<Ao> {
-  const ao = await invocation.open("existing");
+export async function openWhole(
+  invocation: Pick<Invocation, "open">,
+  chosen: Pick<OpenChoice, "mayLackStore"> = {},
+): Promise<Ao> {
+  const ao = await invocation.open("existing", chosen);
   ao.deps.store.verify();
   return ao;
 }

@@ -18,7 +18,6 @@ import {
 import { rememberedSocket } from "./adapters/data-directory/remembered-socket.ts";
 import { faultSeams } from "./adapters/faults/fault-seams.ts";
 import { fileInbox } from "./adapters/inbox/file-inbox.ts";
-import { memoryStore } from "./adapters/memory/store.ts";
 import { systemClock } from "./adapters/node/system-clock.ts";
 import { systemFiles } from "./adapters/node/system-files.ts";
 import { systemGoalChecks } from "./adapters/node/system-goal-checks.ts";
@@ -29,6 +28,7 @@ import { chooseSocketPath } from "./adapters/tmux/socket-path.ts";
 import { sha256 } from "./adapters/transcript-files/sha256.ts";
 import { systemTranscriptFiles } from "./adapters/transcript-files/system-transcript-files.ts";
 import { type Lookup, lazyGit, lazyLocks, lazyRules, lazySpares } from "./compose/lazy.ts";
+import { type Access, type OpenedStore, openStore } from "./compose/open-store.ts";
 import { dataLayout } from "./domain/data-layout.ts";
 import { AoError } from "./domain/errors.ts";
 import type { ProcessIdentity } from "./domain/session.ts";
@@ -41,12 +41,7 @@ import type { Inbox } from "./ports/inbox.ts";
 import type { ProcessTable } from "./ports/process-table.ts";
 import type { Store } from "./ports/store.ts";
 
-/**
- * `create` makes the data directory and the store when they are missing. `existing` makes nothing: a
- * missing store is an empty one. `reading` writes nothing either, so that it also works on a full disk and
- * where nothing may be written. `tools` opens no store at all.
- */
-export type Access = "create" | "existing" | "reading" | "tools";
+export type { Access } from "./compose/open-store.ts";
 
 export interface OpenOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -55,6 +50,8 @@ export interface OpenOptions {
   /** A configuration file to use instead of the one that would be found; relative to `cwd`. */
   readonly configPath?: string;
   readonly access: Access;
+  /** For those who tell of what is there without a store: one that is gone is an empty one to them. No when absent. */
+  readonly mayLackStore?: boolean;
   /** What this process carries out, as a person would type it; for those who have to wait for it. */
   readonly command?: string;
 }
@@ -102,22 +99,6 @@ function allAgents(env: Environment, declared: string): Map<string, Agent> {
     ...[...KNOWN_AGENTS, ...readDeclarations(declared)].map((one) => declaredAgent(one, env)),
   ];
   return new Map(agents.map((agent) => [agent.name, agent]));
-}
-
-interface OpenedStore {
-  readonly store: Store;
-  readonly isNew: boolean;
-  readonly dataDir: string;
-}
-
-async function openStore(directory: DataDirectory, access: Access): Promise<OpenedStore> {
-  if (access === "tools") return { store: memoryStore(), isNew: true, dataDir: directory.path };
-  const dataDir = access === "create" ? directory.prepare() : directory.resolved();
-  const { database } = dataLayout(dataDir);
-  const isNew = access !== "create" && !directory.holdsAny([database, `${database}-wal`]);
-  if (isNew) return { store: memoryStore(), isNew, dataDir };
-  const { sqliteStore } = await import("./adapters/sqlite/store.ts");
-  return { store: sqliteStore({ path: database, isReadOnly: access === "reading" }), isNew, dataDir };
 }
 
 function socketFor(stores: Store, digest: string, env: Environment): string {
@@ -206,7 +187,7 @@ async function sessionDeps(parts: Parts): Promise<SessionDeps & { readonly agent
 export async function openAo(options: OpenOptions): Promise<Ao> {
   const { env, cwd, configPath, access, command = "ao" } = options;
   const directory = dataDirectory(env, cwd);
-  const opened = await openStore(directory, access);
+  const opened = await openStore(directory, options);
   const ids = systemIds();
   const socketPath = socketFor(opened.store, ids.digest(opened.dataDir), env);
   const lookup = {

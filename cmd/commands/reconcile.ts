@@ -56,7 +56,7 @@ async function tick(ao: Ao, { salvage }: Pick<Flags, "salvage">): Promise<Reconc
 }
 
 async function once(invocation: Invocation, flags: Flags): Promise<number> {
-  const result = await tick(await openWhole(invocation), flags);
+  const result = await tick(await openWhole(invocation, { mayLackStore: true }), flags);
   await invocation.print(result, () => linesOf(result));
   for (const { subject, message } of result.errors) invocation.warn(`${subject}: ${message}`);
   return result.errors.length > 0 ? 1 : 0;
@@ -76,7 +76,7 @@ async function keepTicking(invocation: Invocation, intervalMs: number, flags: Fl
   let ao: Ao | undefined;
   while (!interruption.signal.aborted && stdout.writable) {
     try {
-      ao ??= await openWhole(invocation);
+      ao ??= await openWhole(invocation, { mayLackStore: true });
       printTick(invocation, await tick(ao, flags));
       // A store that is not there yet may be there next time.
       if (ao.isNew) ao = closed(ao);

@@ -28,7 +28,7 @@ const sessions = ({ tmux }: Ao) =>
 
 test("a spawn that is refused after the database was lost lets no reconcile end the agents that run", async () => {
   const { ao, cwd } = await twoWithoutStore();
-  expect(await ao.error(["spawn", ...SLEEP], { cwd })).toMatchObject({ code: "workspace_exists" });
+  expect(await ao.error(["spawn", ...SLEEP], { cwd })).toMatchObject({ code: "store_corrupt" });
   const { orphans } = await ao.json(reconcileSchema, ["reconcile"]);
   expect(orphans).toHaveLength(BOTH.length);
   expect(orphans).toMatchObject(BOTH);
@@ -49,3 +49,13 @@ test("without a database reconcile and doctor name what runs and stands, and tou
   });
   expect(sessions(ao)).toEqual(["shop-1 0", "shop-2 0"]);
 }, 60_000);
+
+test.each([[["list"]], [["show", "shop-1"]], [["send", "shop-1", "hi"]], [["cleanup"]]])(
+  "without a database ao %j says that it is gone, and not that there is nothing",
+  async (argv) => {
+    const { ao } = await twoWithoutStore();
+    const { exitCode, stderr } = await ao.run(argv);
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining("ao.db is gone, and worktrees")]);
+  },
+  60_000,
+);

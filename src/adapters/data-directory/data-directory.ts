@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { dataLayout } from "../../domain/data-layout.ts";
@@ -31,6 +31,8 @@ export interface DataDirectory {
    * @throws AoError data_dir_unusable when that cannot be told, as in a folder that cannot be entered.
    */
   holdsAny(paths: readonly string[]): boolean;
+  /** Whether the worktree of a session, or what looks like one, lies in it. @throws AoError data_dir_unusable */
+  holdsWorktrees(): boolean;
   /** What in it other users could read or write, worktrees' content aside. */
   openToOthers(): readonly string[];
   /** Takes the rights of other users on these paths away. */
@@ -116,6 +118,18 @@ function prepare(path: string): string {
   });
 }
 
+/** A folder for each project, and in it one for each session. */
+function holdsWorktrees(root: string): boolean {
+  return foldersIn(root).some((project) => foldersIn(join(root, project)).length > 0);
+}
+
+function foldersIn(path: string): readonly string[] {
+  if (!isThere(path)) return [];
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  );
+}
+
 /** The data directory: `AO_DATA_DIR`, else `$XDG_DATA_HOME/ao`, else `~/.local/share/ao`. Makes nothing. */
 export function dataDirectory(env: Environment, cwd: string): DataDirectory {
   const { path, origin } = locate(env, cwd);
@@ -126,6 +140,7 @@ export function dataDirectory(env: Environment, cwd: string): DataDirectory {
     resolved: () => (exists(path) ? guarded(path, () => realpathSync(path)) : path),
     prepare: () => prepare(path),
     holdsAny: (paths) => guarded(path, () => paths.some(isThere)),
+    holdsWorktrees: () => guarded(path, () => holdsWorktrees(dataLayout(path).worktreesRoot)),
     openToOthers: () => guarded(path, () => openToOthers(path)),
     closeToOthers: (paths) => guarded(path, () => closeToOthers(paths)),
   };
