@@ -3,6 +3,7 @@ import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { run } from "./measure.ts";
+import { POOL_ROW } from "./pool.ts";
 import { measureApart, tellMeasured } from "./row-process.ts";
 import { type Measured, ROWS, type Row } from "./rows.ts";
 import { ticksRow } from "./ticks.ts";
@@ -65,7 +66,7 @@ async function bench(): Promise<void> {
       row: { type: "string" },
     },
   });
-  const rows = [...ROWS, ticksRow(Number(values.ticks))];
+  const rows = [...ROWS, ticksRow(Number(values.ticks)), POOL_ROW];
   if (values.row !== undefined) return tellMeasured(rows, values.row);
   const before: Report | undefined = values.compare && JSON.parse(readFileSync(values.compare, "utf8"));
   const lines: Line[] = [];
