@@ -326,3 +326,15 @@ test("a worktree with work goes only once somebody says that all of it is kept",
   await workspace.destroy(spec(), undefined, async () => true);
   expect(existsSync(path)).toBe(false);
 });
+
+test("a worktree that a link leads out of the managed root at the last moment is not moved", async () => {
+  const { workspace, spec, managedRoot } = worktreeWorld();
+  await workspace.create(spec());
+  const [inside, outside] = [join(managedRoot, "app"), join(tempDir("ao-outside"), "app")];
+  const leadOut = () => {
+    renameSync(inside, outside);
+    symlinkSync(outside, inside);
+  };
+  await failure(workspace.destroy(spec(), leadOut), "workspace_unsafe_path");
+  expect(existsSync(join(outside, "app-1", "readme.md"))).toBe(true);
+});
