@@ -15,7 +15,7 @@ import { statesWorld } from "./states-world.ts";
 async function worked() {
   const path = join(tempDir("ao-state"), "disk");
   let isSmall = true;
-  const disk = smallDisk(path, 16, () => {
+  const disk = smallDisk(path, 8, () => {
     isSmall = false;
     return closedFolder(path);
   });
@@ -45,7 +45,7 @@ test.each<[string, (it: Worked) => void, (it: Worked) => void]>([
   [
     "has less room than the work needs",
     ({ disk, session, isSmall }) => {
-      writeFileSync(join(session.path, "big.bin"), randomBytes(24 * 1024 ** 2));
+      writeFileSync(join(session.path, "big.bin"), randomBytes(10 * 1024 ** 2));
       if (!isSmall) disk.fill();
     },
     ({ disk, session, isSmall }) => {
