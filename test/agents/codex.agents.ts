@@ -105,6 +105,21 @@ describe("what codex tells by no hook, or leaves behind", () => {
     await world.eventually("the other is gone too", () => !existsSync(`/proc/${pidIn(earlier)}`));
   });
 
+  test("the prompt of a sub-agent is no turn, and the conversation stays the session's", async () => {
+    const world = await agentWorld(CODEX);
+    const name = "multi_agent_v1.spawn_agent";
+    world.model.script("parent-words", { kind: "tool", name, input: { message: "sub-words" } }, text("said"));
+    const id = await world.spawn("parent-words");
+    await world.eventually("the sub-agent asks", () => world.model.about("sub-words").length > 0);
+    await world.until(id, "idle");
+    const { agentSessionId } = await world.row(id);
+    await send(world, id, "after-that");
+    await world.until(id, "idle");
+    expect(await outcomesOf(world, id)).toEqual(["completed", "completed"]);
+    expect((await world.row(id)).agentSessionId).toBe(agentSessionId);
+    expect(world.model.about("after-that").at(-1)?.prompts[0]).toBe("parent-words");
+  });
+
   test("no daemon, and nothing of it after a kill", async () => {
     const world = await agentWorld(CODEX);
     const id = await world.spawn("first-words");

@@ -37,10 +37,18 @@ export function responsesWriter({ response, number }: Answer): AnswerWriter {
       const at = { item_id: message.id, output_index: output.length, content_index: 0 };
       send("response.output_text.delta", { ...at, delta: text });
     },
-    call({ name, input }) {
+    call({ name: path, input }) {
       close();
       const ids = { id: `fc_${number}`, call_id: `call_${number}` };
-      done({ ...ids, type: "function_call", name, arguments: JSON.stringify(input), status: "completed" });
+      const [name, namespace] = path.split(".").reverse();
+      const named = namespace === undefined ? { name } : { namespace, name };
+      done({
+        ...ids,
+        type: "function_call",
+        ...named,
+        arguments: JSON.stringify(input),
+        status: "completed",
+      });
     },
     end() {
       close();

@@ -8,7 +8,7 @@ export type Step =
   | { readonly kind: "hang" }
   /** Calls the agent's own shell tool. `asks`: in a way for which that agent asks for permission. */
   | { readonly kind: "run"; readonly command: string; readonly asks?: boolean }
-  /** Calls any tool by its name. */
+  /** Calls any tool by its name; on the Responses wire after a dot where it is in a namespace. */
   | { readonly kind: "tool"; readonly name: string; readonly input: Readonly<Record<string, unknown>> }
   /** Answers with an HTTP error: `times` times, else always. */
   | { readonly kind: "error"; readonly status: number; readonly times?: number };
