@@ -131,12 +131,13 @@ function takesFile({ agent }: Pick<LaunchDraft, "agent">): boolean {
 
 function planLaunch(dataDir: string, draft: LaunchDraft): LaunchPlan {
   const { sessionId, projectId, launchId, workspacePath, agentSessionId, model, permissions } = draft;
+  const { projectEnv } = draft;
   const folder = launchDir(dataDir, sessionId, launchId);
   const request: LaunchRequest = {
     ...{ sessionId, projectId, launchId, workspacePath, dataDir, agentSessionId, model, permissions },
     launchDir: folder,
     promptFile: draft.prompt !== null && takesFile(draft) ? promptFile(folder) : null,
-    extraArgs: draft.agentArgs,
+    ...{ extraArgs: draft.agentArgs, projectEnv },
     ...(draft.goalFences !== undefined && draft.goalFences.length > 0 && { goalFences: draft.goalFences }),
   };
   return draft.resumes ? draft.agent.resume(request) : draft.agent.launch(request);

@@ -72,6 +72,8 @@ export interface LaunchRequest {
   readonly goalFences?: readonly GoalProvenance[];
   /** The user's own arguments for the agent, after `--`. */
   readonly extraArgs: readonly string[];
+  /** What the project adds to the environment of the caller; absent for nothing. The plan's own `env` counts more. */
+  readonly projectEnv?: Readonly<Record<string, string>>;
 }
 
 export interface LaunchPlan {

@@ -17,10 +17,11 @@ const SETTLE_MS = 2_500;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 function plan(env: Environment, request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
-  const { model, permissions, extraArgs } = request;
-  const { env: configEnv, files } = launchConfig(request, env["OPENCODE_CONFIG_CONTENT"]);
+  const { model, permissions, extraArgs, projectEnv = {} } = request;
+  const given = { ...env, ...projectEnv };
+  const { env: configEnv, files } = launchConfig(request, given["OPENCODE_CONFIG_CONTENT"]);
   // Its updater asks the user's own settings alone, and would change the program under a running session (1.18.33).
-  const noUpdate = env["OPENCODE_DISABLE_AUTOUPDATE"] ?? "1";
+  const noUpdate = given["OPENCODE_DISABLE_AUTOUPDATE"] ?? "1";
   return {
     argv: [
       ...["opencode", ...idArgs],

@@ -24,6 +24,12 @@ describe("a launch of opencode", () => {
     expect(JSON.parse(settings)).toMatchObject({ configContent: JSON.stringify(given) });
   });
 
+  test("takes the settings that the project's environment has in place of the caller's", () => {
+    const caller = { OPENCODE_CONFIG_CONTENT: '{"username":"caller"}' };
+    const projectEnv = { OPENCODE_CONFIG_CONTENT: '{"username":"project"}' };
+    expect(configOf(launch({ projectEnv }, caller))).toEqual({ username: "project", plugin: [PLUGIN] });
+  });
+
   test.each(["{ // a comment\n}", "[]", "7"])(
     "is refused with settings that it cannot join: %j",
     (content) => {
