@@ -279,6 +279,22 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
     },
   },
   {
+    name: "cleanup under a request id, which tells the same each time",
+    arrange: spawned({ killed: "kept", work: true }),
+    argv: ({ requestId }) => [
+      ...["cleanup", "--all-projects", "--salvage", "--request-id", requestId, "--json"],
+    ],
+    expectIntact: expectSomewhere,
+    check(place, subject, { last, all }) {
+      expectFreed(place, subject, { last: { ...last, stderr: "" }, all });
+      expectSalvaged(place, subject);
+      const salvageRef = `refs/ao/salvage/${subject.id}/1`;
+      expect(cleanupSchema.parse(JSON.parse(last.stdout))).toMatchObject({
+        ...{ cleaned: [{ id: subject.id, salvageRef }], skipped: [], errors: [] },
+      });
+    },
+  },
+  {
     name: "rewind to the end of a turn, with work since",
     async arrange(place, subject) {
       const agent = ["--prompt", "write told.txt by the turn"];
