@@ -135,6 +135,19 @@ describe("takeOver", () => {
     expect(errors).toMatchObject([{ code: "git_failed", message: "bad object" }]);
   });
 
+  test("one that its work ended before it failed is reported with that failure", async () => {
+    const { worker, row } = aLedgerWorld();
+    const [dead, one] = [worker(), worker()];
+    const { id } = begun(dead);
+    dead.die();
+    const { errors } = await one.ledger.takeOver(async (held) => {
+      one.ledger.complete(held, null);
+      throw new AoError("store_busy", "the store is locked");
+    });
+    expect(errors).toMatchObject([{ operationId: id, code: "store_busy" }]);
+    expect(row(id)?.state.kind).toBe("completed");
+  });
+
   test("a row that cannot be read is reported and stops no other", async () => {
     const { worker, store } = aLedgerWorld();
     const dead = worker();
