@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { askWithSettings, type CheckoutSettings } from "./checkout-settings.ts";
 import { entryAt } from "./entry-at.ts";
 import { outputOf } from "./git-failure.ts";
 import type { Git, GitLocation } from "./run-git.ts";
@@ -22,12 +23,15 @@ export interface IndexReport {
 }
 
 /**
- * Reads the index. `ls-files -v` writes the tag of an assume-unchanged entry in lower case and `S` for
+ * Reads the index, and the settings on the way. `ls-files -v` writes the tag of an assume-unchanged entry in lower case and `S` for
  * skip-worktree (git-ls-files(1)).
  */
-export async function readIndex(git: Git, where: GitLocation): Promise<IndexReport> {
-  const result = await git.read(where, ["ls-files", "-s", "-v", "-z"]);
-  return parseIndex(outputOf(result, "read the index"));
+export async function readIndex(
+  git: Git,
+  where: GitLocation,
+): Promise<IndexReport & { readonly settings: CheckoutSettings }> {
+  const { result, settings } = await askWithSettings(git, where, ["ls-files", "-s", "-v", "-z"]);
+  return { ...parseIndex(outputOf(result, "read the index")), settings };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { errorMessage } from "../../domain/errors.ts";
 import { type IgnoredRule, NO_IGNORED_RULE } from "../../domain/ignored-rule.ts";
+import { checkoutDifferences } from "./checkout-differences.ts";
 import { entryAt, namesAt } from "./entry-at.ts";
 import { type Found, mergeFound } from "./findings.ts";
 import { strangeAnswer } from "./git-answer.ts";
@@ -59,13 +60,15 @@ export async function inspectFiles(git: Git, options: FilesOptions): Promise<Fil
   await Promise.allSettled(reading);
   const [{ report, complaints }, index] = await Promise.all(reading);
   if (index.tracked.length === 0 && report.staged.length === 0) await requireEmpty(git, where, report.head);
-  const [tree, hidden, links] = await Promise.all([
+  const paths = [...index.tracked, ...report.untracked, ...report.ignored];
+  const [tree, hidden, unlike, links] = await Promise.all([
     scan(options, report, index),
     hiddenChanges(git, options.root, index),
+    checkoutDifferences(git, { root: options.root, where, settings: index.settings, paths }),
     inspectGitlinks(git, options, index.gitlinks),
   ]);
   const found: Found = {
-    changed: [...report.changed, ...hidden],
+    changed: [...report.changed, ...hidden, ...unlike],
     staged: report.staged,
     untracked: report.untracked,
     ignored: tree.ignored,

@@ -32,6 +32,8 @@ export interface Git {
   read(where: GitLocation, args: readonly string[], input?: string): Promise<GitResult>;
   /** @throws AoError git_unavailable as `read`. */
   write(where: GitLocation, args: readonly string[]): Promise<GitResult>;
+  /** The same program with more in its environment. */
+  withEnv(more: Readonly<Record<string, string>>): Git;
   /** The same program, its processes marked as children of the operation. */
   forOperation(operationId: OperationId | null): Git;
   /** The same program, all of whose calls together have so many milliseconds from now on. */
@@ -73,6 +75,7 @@ function gitWith(own: Program): Git {
     env,
     read: (where, args, input) => call([...READ_OPTIONS, ...locationArgs(where), ...args], READ_ENV, input),
     write: (where, args) => call([...locationArgs(where), ...args], {}),
+    withEnv: (more) => gitWith({ ...own, env: { ...env, ...more } }),
     forOperation: (id) => gitWith({ ...own, env: markedEnvironment(env, id) }),
     within: (ms) => gitWith({ ...own, untilMs: Math.min(untilMs, performance.now() + ms) }),
     timeFor,

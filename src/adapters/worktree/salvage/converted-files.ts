@@ -1,15 +1,20 @@
 import { lstatSync } from "node:fs";
 import { type BytePath, placeOf } from "./byte-path.ts";
 import type { IndexEntry } from "./index-file.ts";
+import { notHeldByLfs } from "./lfs-content.ts";
 import type { Plumbing } from "./plumbing.ts";
 
 /**
  * How git changes the bytes of a file on their way in and out.
  *
  * `lines` are conversions that only ever take away on the way in: carriage returns, and what `$Id$` was
- * expanded to. `any` may be anything.
+ * expanded to. `lfs` is Git LFS, which names content by its hash and keeps it itself (git-lfs-smudge(1)): an
+ * unchanged file comes back from there, and reading all of them each time would take too long. `any` may be
+ * anything.
  */
-type Conversion = "none" | "lines" | "any";
+type Conversion = "none" | "lines" | "lfs" | "any";
+
+type Entry = Pick<IndexEntry, "path" | "oid">;
 
 export interface Converting {
   readonly plumbing: Plumbing;
@@ -26,30 +31,25 @@ export interface Converting {
  */
 export async function convertedFiles(
   { plumbing, root, isAuto }: Converting,
-  entries: readonly IndexEntry[],
+  entries: readonly Entry[],
 ): Promise<readonly BytePath[]> {
   const attributes = await readAttributes(plumbing, entries);
   if (attributes.size === 0 && !isAuto) return [];
   const kinds = entries.map((entry) => [entry, conversionOf(attributes.get(entry.path), isAuto)] as const);
-  const lines = kinds.filter(([, kind]) => kind === "lines").map(([entry]) => entry);
-  const any = kinds.filter(([, kind]) => kind === "any").map(([{ path }]) => path);
-  return [...any, ...(await ofOtherSize(plumbing, root, lines))];
+  const of = (wanted: Conversion) => kinds.filter(([, kind]) => kind === wanted).map(([entry]) => entry);
+  const any = of("any").map(({ path }) => path);
+  const lines = await ofOtherSize(plumbing, root, of("lines"));
+  return [...any, ...lines, ...(await notHeldByLfs(plumbing, root, of("lfs")))];
 }
 
 type Attributes = ReadonlyMap<string, string>;
 
 const LINES = ["text", "crlf", "eol", "ident"];
 
-/**
- * Git LFS (git-lfs-smudge(1)) names content by its hash and keeps it itself, so that an unchanged file comes
- * back from there; reading all of them each time would take too long.
- */
-const KEEPS_CONTENT = "lfs";
-
 function conversionOf(attributes: Attributes | undefined, isAuto: boolean): Conversion {
   const filter = attributes?.get("filter");
-  const hasFilter = isValue(filter) && filter !== KEEPS_CONTENT;
-  if (hasFilter || isValue(attributes?.get("working-tree-encoding"))) return "any";
+  if (isValue(attributes?.get("working-tree-encoding"))) return "any";
+  if (isValue(filter)) return filter === "lfs" ? "lfs" : "any";
   const isSet = LINES.some((name) => !["unset", undefined].includes(attributes?.get(name)));
   if (isSet) return "lines";
   return isAuto && attributes?.get("text") !== "unset" ? "lines" : "none";
@@ -61,7 +61,7 @@ function isValue(value: string | undefined): boolean {
 
 async function readAttributes(
   plumbing: Plumbing,
-  entries: readonly IndexEntry[],
+  entries: readonly Entry[],
 ): Promise<ReadonlyMap<BytePath, Attributes>> {
   if (entries.length === 0) return new Map();
   const names = entries.map(({ path }) => `${path}\0`).join("");
@@ -80,13 +80,13 @@ async function readAttributes(
 async function ofOtherSize(
   plumbing: Plumbing,
   root: string,
-  entries: readonly IndexEntry[],
+  entries: readonly Entry[],
 ): Promise<readonly BytePath[]> {
   if (entries.length === 0) return [];
   const names = entries.map(({ oid }) => `${oid}\n`).join("");
   const args = ["cat-file", "--batch-check=%(objectsize)", "--buffer"];
   const sizes = (await plumbing.tell("read sizes", args, names)).split("\n");
-  const isOther = ({ path }: IndexEntry, at: number): boolean =>
+  const isOther = ({ path }: Entry, at: number): boolean =>
     String(lstatSync(placeOf(root, path), { throwIfNoEntry: false })?.size) !== sizes[at];
   return entries.filter(isOther).map(({ path }) => path);
 }
