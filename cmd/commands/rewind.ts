@@ -18,6 +18,7 @@ async function rewind(invocation: Invocation, name: string, flags: RewindFlags):
   const turnId = namedTurn(ao, id, named);
   const result = await rewindSession(ao.deps, id, { turnId, onStep: invocation.progress.step });
   await invocation.print(result, () => [`${id} has the files of the end of turn ${turnId}`]);
+  for (const warning of result.warnings) invocation.warn(warning);
   if (result.salvageRef !== null)
     invocation.note(`what was there is kept: ao salvage show ${result.salvageRef}`);
   return undefined;

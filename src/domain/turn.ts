@@ -37,6 +37,8 @@ export interface TurnCheckpoint {
   /** The ref that keeps the commit. */
   readonly ref: string;
   readonly commit: string;
+  /** When they were kept, Unix milliseconds; absent where nobody said. */
+  readonly takenAtMs?: number;
 }
 
 export type TurnEdge = "start" | "end";

@@ -80,7 +80,7 @@ const forkOrigin = shape<ForkOrigin>({
   turnId: parsedBy(parseTurnId),
   turnOf: parsedBy(parseSessionId),
   operationId: text,
-  checkpoint: shape<TurnCheckpoint>({ ref: text, commit: text }),
+  checkpoint: shape<TurnCheckpoint>({ ref: text, commit: text, takenAtMs: optional(number) }),
   inherits: listOf(shape<InheritedPart>({ name: text, count: number, digest: text })),
   conversationId: nullable(text),
   inheritedThrough: nullable(number),

@@ -18,10 +18,10 @@ import {
   type TurnError,
   type TurnState,
 } from "../../domain/turn.ts";
-import { type Check, check, nullable, number, oneOf, parsedBy, shape, text } from "./shape.ts";
+import { type Check, check, nullable, number, oneOf, optional, parsedBy, shape, text } from "./shape.ts";
 
 const time = check((value) => typeof value === "number" && isTimeMs(value));
-const checkpoint = nullable(shape<TurnCheckpoint>({ ref: text, commit: text }));
+const checkpoint = nullable(shape<TurnCheckpoint>({ ref: text, commit: text, takenAtMs: optional(time) }));
 
 const live = shape<LiveTurnState>({ kind: oneOf(TURN_PHASES) });
 const settled = shape<SettledTurnState>({ kind: text, outcome: oneOf(TURN_OUTCOMES), atMs: time });

@@ -1,5 +1,6 @@
 import { checkpointRef } from "../../domain/checkpoint.ts";
 import { AoError } from "../../domain/errors.ts";
+import { keptLate } from "../../domain/kept-late.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../../domain/operation.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { StartedRuntime } from "../../ports/runtime.ts";
@@ -40,7 +41,8 @@ export async function commitFork(
   const record = recordOf(held, progress, deps.clock.nowMs());
   const { prompt } = forkInput(held);
   let committed: SessionRecord | undefined;
-  const result = { status: "committed", sessionId: record.id, warnings: progress.created.warnings };
+  const warnings = [...progress.created.warnings, ...lateness(deps, progress)];
+  const result = { status: "committed", sessionId: record.id, warnings };
   const operation = await crossing(deps, "fork.commit", () =>
     operationLedger(deps).complete(held, result, (store) => {
       const manager = lifecycleManager({ ...deps, store });
@@ -51,6 +53,14 @@ export async function commitFork(
     }),
   );
   return { operation, record: committed ?? record };
+}
+
+/** Whether the files that it begins with were those of later than the turn that it begins after. */
+function lateness({ turns }: SessionDeps, { frozen }: ForkProgress): readonly string[] {
+  const { turnOf: sessionId, turnId, seed } = frozen;
+  const turn = turns.get({ projectId: seed.projectId, sessionId, turnId });
+  const late = turn === undefined ? null : keptLate(turn);
+  return late === null ? [] : [late];
 }
 
 /** The agent of this launch, alive: found, or started with its conversation. */

@@ -4,7 +4,7 @@ import { recoverOperations } from "../recovery/recover-operations.ts";
 import { requireSession } from "../session-refs.ts";
 import { changeFiles } from "./change-files.ts";
 import { requireResting } from "./require-resting.ts";
-import { checkpointOf, finishRewind, type RewindResult } from "./rewind-steps.ts";
+import { checkpointOf, finishRewind, type RewindResult, refuseUnknownTurn } from "./rewind-steps.ts";
 
 export interface RewindOptions {
   readonly turnId: TurnId;
@@ -25,8 +25,10 @@ export async function rewindSession(
   { turnId, onStep }: RewindOptions,
 ): Promise<RewindResult> {
   await recoverOperations(deps);
-  checkpointOf(deps, requireSession(deps, id), turnId);
+  refuseUnknownTurn(deps, requireSession(deps, id), turnId);
   const record = await requireResting(deps, id);
+  // Of a turn that ended just now they are kept by the look that found it resting.
+  checkpointOf(deps, record, turnId);
   return changeFiles(deps, record, {
     intent: { kind: "rewind", input: { turnId } },
     finish: (held) => finishRewind(deps, held, onStep),

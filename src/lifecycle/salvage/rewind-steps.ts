@@ -1,8 +1,10 @@
 import { jsonMembers } from "../../domain/canonical-json.ts";
 import { AoError } from "../../domain/errors.ts";
 import { parseTurnId, type SessionId, type TurnId } from "../../domain/ids.ts";
+import { keptLate } from "../../domain/kept-late.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionRecord } from "../../domain/session.ts";
+import type { Turn } from "../../domain/turn.ts";
 import type { OnStep, SessionDeps } from "../deps.ts";
 import { crossing } from "../operations/crossing.ts";
 import { fenceOf } from "../operations/fence-of.ts";
@@ -17,6 +19,8 @@ export interface RewindResult {
   readonly turnId: TurnId;
   /** Holds what was there; `null` when the branch had all of it. */
   readonly salvageRef: string | null;
+  /** Things a person should know that were no failure. */
+  readonly warnings: readonly string[];
 }
 
 /** Everything of a rewind after its intent is on record. May be repeated. */
@@ -27,14 +31,15 @@ export async function finishRewind(
 ): Promise<RewindResult> {
   const record = sessionOfFiles(deps, held);
   const turnId = turnOf(held);
-  const checkpointRef = checkpointOf(deps, record, turnId);
+  const { checkpointRef, turn } = checkpointOf(deps, record, turnId);
   const workspace = workspaceRef(record);
   onStep?.("keeping work");
   const salvageRef = await keepOnce(deps, held, record);
   onStep?.("putting files back");
   const request = { workspace, checkpointRef, salvageRef, fence: fenceOf(deps, held) };
   await crossing(deps, "rewind.files", () => deps.snapshots.rewind(request));
-  const result = { id: record.id, turnId, salvageRef };
+  const late = keptLate(turn);
+  const result = { id: record.id, turnId, salvageRef, warnings: late === null ? [] : [late] };
   await crossing(deps, "rewind.complete", () => operationLedger(deps).complete(held, result));
   return result;
 }
@@ -66,14 +71,25 @@ export function checkpointOf(
   { turns }: SessionDeps,
   { id, projectId }: SessionRecord,
   turnId: TurnId,
-): string {
+): { readonly turn: Turn; readonly checkpointRef: string } {
   const turn = turns.get({ projectId, sessionId: id, turnId });
-  if (turn === undefined) {
-    throw new AoError("turn_not_found", `session ${id} has no turn ${turnId}`, { hint: `ao turns ${id}` });
-  }
-  const ref = turn.checkpoints.end?.ref;
-  if (ref !== undefined) return ref;
+  if (turn === undefined) throw noSuchTurn(id, turnId);
+  const checkpointRef = turn.checkpoints.end?.ref;
+  if (checkpointRef !== undefined) return { turn, checkpointRef };
   throw new AoError("checkpoint_not_found", `the files at the end of turn ${turnId} were not kept`, {
     hint: `ao turns ${id}`,
   });
+}
+
+/** @throws AoError turn_not_found */
+export function refuseUnknownTurn(
+  { turns }: Pick<SessionDeps, "turns">,
+  { id, projectId }: SessionRecord,
+  turnId: TurnId,
+): void {
+  if (turns.get({ projectId, sessionId: id, turnId }) === undefined) throw noSuchTurn(id, turnId);
+}
+
+function noSuchTurn(id: SessionId, turnId: TurnId): AoError {
+  return new AoError("turn_not_found", `session ${id} has no turn ${turnId}`, { hint: `ao turns ${id}` });
 }

@@ -4,7 +4,7 @@ import type { BookChange } from "../../domain/turn-book.ts";
 import type { SessionDeps } from "../deps.ts";
 import { workspaceRef } from "../session-refs.ts";
 
-export type CheckpointDeps = Pick<SessionDeps, "turns" | "checkpoints">;
+export type CheckpointDeps = Pick<SessionDeps, "turns" | "checkpoints" | "clock">;
 
 /**
  * Keeps the files at the ends of turns that were just recorded, as far as that can be done: a turn without a
@@ -24,13 +24,14 @@ export async function keepCheckpoints(
 
 /** As `keepCheckpoints`, of one end of one turn. */
 export async function keepCheckpoint(
-  { turns, checkpoints }: CheckpointDeps,
+  { turns, checkpoints, clock }: CheckpointDeps,
   record: SessionRecord,
   { turn, edge }: { readonly turn: Turn; readonly edge: TurnEdge },
 ): Promise<void> {
   if (record.metadata.workspaceFreedAtMs !== null) return;
+  const takenAtMs = clock.nowMs();
   const taken = await checkpoints.take(workspaceRef(record), turn.turnId, edge).catch(() => null);
-  if (taken !== null) turns.keepCheckpoint(turn, edge, taken);
+  if (taken !== null) turns.keepCheckpoint(turn, edge, { ...taken, takenAtMs });
 }
 
 /** The start of a turn that was typed is kept before its keys are; else it is where the turn is first heard of. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AoError, isAoError } from "../../../../src/domain/errors.ts";
 import type { TurnId } from "../../../../src/domain/ids.ts";
+import type { TurnCheckpoint } from "../../../../src/domain/turn.ts";
 import { killSession } from "../../../../src/lifecycle/kill-session.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { findSalvage, listSalvages } from "../../../../src/lifecycle/salvage/find-salvage.ts";
@@ -23,7 +24,7 @@ const files = ({ snapshots }: World) => Object.fromEntries(snapshots.work.state(
 const END = aSettledTurn({ sequence: 10 });
 
 /** A killed session with its worktree, a turn whose end was kept, and more work since. */
-async function aWorkedWorld(): Promise<World> {
+async function aWorkedWorld(when: Pick<TurnCheckpoint, "takenAtMs"> = {}): Promise<World> {
   const world = aWorld();
   const record = await world.spawn();
   await killSession(world.deps, ID, {
@@ -33,7 +34,7 @@ async function aWorkedWorld(): Promise<World> {
   work.write(PATH, "notes.txt", "mine\n");
   world.deps.turns.insert(END);
   const taken = await world.deps.snapshots.take(workspaceRef(record), TURN, "end");
-  if (taken !== null) world.deps.turns.keepCheckpoint(END, "end", taken);
+  if (taken !== null) world.deps.turns.keepCheckpoint(END, "end", { ...taken, ...when });
   work.write(PATH, "notes.txt", "more\n");
   work.write(PATH, "later.txt", "later\n");
   return world;
@@ -50,7 +51,7 @@ describe("a rewind", () => {
     const world = await aWorkedWorld();
     const later = files(world);
     const result = await rewindSession(world.deps, ID, { turnId: TURN });
-    expect(result).toEqual({ id: ID, turnId: TURN, salvageRef: REF });
+    expect(result).toEqual({ id: ID, turnId: TURN, salvageRef: REF, warnings: [] });
     expect(files(world)).toMatchObject({ "notes.txt": "mine\n" });
     expect(files(world)).not.toHaveProperty("later.txt");
     expect(await world.deps.snapshots.list("/repo/app")).toMatchObject([{ ref: REF, reason: "rewind" }]);
@@ -59,6 +60,12 @@ describe("a rewind", () => {
     world.snapshots.work.write(PATH, "notes.txt", null);
     expect(await putBackSession(world.deps, "app-1/1")).toMatchObject({ id: ID, ref: REF });
     expect(files(world)).toEqual(later);
+  });
+
+  test("says when the files of its turn are those of long after its end", async () => {
+    const world = await aWorkedWorld({ takenAtMs: END.updatedAtMs + 3 * 3_600_000 });
+    const { warnings } = await rewindSession(world.deps, ID, { turnId: TURN });
+    expect(warnings).toEqual([expect.stringContaining("3 hours after its end")]);
   });
 
   test("needs a turn, and a checkpoint of its end", async () => {

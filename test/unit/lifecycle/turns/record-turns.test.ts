@@ -246,9 +246,10 @@ describe("the files at the ends of a turn", () => {
     }
     expect(log).toEqual(["start app-1", "end app-1"]);
     const [turn] = turnsOf(world);
+    const nowMs = world.clock.nowMs();
     expect(turn?.checkpoints).toEqual({
-      start: { ref: `refs/${turn?.turnId}/start`, commit: "c".repeat(40) },
-      end: { ref: `refs/${turn?.turnId}/end`, commit: "c".repeat(40) },
+      start: { ref: `refs/${turn?.turnId}/start`, commit: "c".repeat(40), takenAtMs: nowMs - 3_000 },
+      end: { ref: `refs/${turn?.turnId}/end`, commit: "c".repeat(40), takenAtMs: nowMs },
     });
   });
 
