@@ -1,7 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
-import { describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { OPENCODE_PROFILE } from "../../src/adapters/agents/opencode/opencode-profile.ts";
 import { forkSchema, sendSchema } from "../support/json-schemas.ts";
 import { agentsFolder, agentVersion } from "./agent-programs.ts";
@@ -13,6 +23,25 @@ import { agentScenarios } from "./scenarios.ts";
 vi.setConfig({ testTimeout: 400_000 });
 
 const KEY = "sk-opencode-scripted";
+
+/** What the first start of all installs into its home, which takes npm and its registry, for those after it. */
+const warmed = mkdtempSync(join(tmpdir(), "ao-opencode-"));
+afterAll(() => rmSync(warmed, { recursive: true, force: true }));
+const INSTALLED = ["package.json", "package-lock.json"];
+
+function warm(folder: string): void {
+  const modules = join(warmed, "node_modules");
+  if (existsSync(modules)) {
+    for (const name of INSTALLED) cpSync(join(warmed, name), join(folder, name));
+    symlinkSync(modules, join(folder, "node_modules"));
+    return;
+  }
+  onTestFinished(() => {
+    if (existsSync(modules) || !INSTALLED.every((name) => existsSync(join(folder, name)))) return;
+    for (const name of [...INSTALLED, "node_modules"])
+      cpSync(join(folder, name), join(warmed, name), { recursive: true, verbatimSymlinks: true });
+  });
+}
 
 const OPENCODE: AgentSuite = {
   agent: "opencode",
@@ -29,6 +58,7 @@ const OPENCODE: AgentSuite = {
     const $schema = "https://opencode.ai/config.json";
     const settings = { $schema, model: "scripted/scripted", provider: { scripted: provider } };
     writeFileSync(join(folder, "opencode.json"), JSON.stringify(settings));
+    warm(folder);
     return { SCRIPTED_KEY: KEY, OPENCODE_DISABLE_MODELS_FETCH: "1" };
   },
   secret: KEY,

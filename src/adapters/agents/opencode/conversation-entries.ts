@@ -1,5 +1,5 @@
 import type { ConversationEntry } from "../../../domain/transcript/conversation-entry.ts";
-import { asMembers, type Members } from "./members.ts";
+import { asMembers, type Members } from "../json-lines.ts";
 import { endPosition, positionOf } from "./position.ts";
 import type { StoredMessage, StoredRow } from "./read-database.ts";
 

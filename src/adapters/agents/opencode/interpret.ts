@@ -1,6 +1,6 @@
 import type { HookEvent } from "../../../domain/facts.ts";
 import type { AgentSignal } from "../../../ports/agent.ts";
-import { asMembers, type Members } from "./members.ts";
+import { asMembers, type Members, membersIn } from "../json-lines.ts";
 import { isConversationId } from "./opencode-files.ts";
 
 /** What the plugin of a launch tells, by opencode's own names (1.18.33). */
@@ -54,16 +54,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["tool.execute.after", () => ACTIVE],
 ] satisfies readonly (readonly [(typeof HOOK_EVENTS)[number], Reader])[]);
 
-function parseBody(text: string): Members | undefined {
-  try {
-    return asMembers(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reads one event of the plugin; `undefined` when it is unknown or malformed. Never throws. */
 export function interpretOpencode(event: HookEvent): AgentSignal | undefined {
-  const body = parseBody(event.body);
+  const body = membersIn(event.body);
   return body === undefined ? undefined : READERS.get(event.event)?.(body);
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { AoError } from "../../../domain/errors.ts";
 import type { LaunchRequest } from "../../../ports/agent.ts";
+import { type Members, membersIn } from "../json-lines.ts";
 import { PLUGIN_SOURCE } from "./plugin-source.ts";
 
 const PLUGIN = "opencode-plugin.js";
@@ -36,15 +37,10 @@ function withPlugin(given: string | undefined, plugin: string): object {
   return { ...own, plugin: [...plugins, plugin] };
 }
 
-function parseConfig(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return value as Readonly<Record<string, unknown>>;
-    }
-  } catch {
-    // What opencode may take and JSON does not, comments for example, cannot be joined with what is needed here.
-  }
+function parseConfig(text: string): Members {
+  const members = membersIn(text);
+  if (members !== undefined && !Array.isArray(members)) return members;
+  // What opencode may take and JSON does not, comments for example, cannot be joined with what is needed here.
   throw new AoError("usage", "OPENCODE_CONFIG_CONTENT is not a JSON object, so nothing can be added to it", {
     hint: "write it without comments, or put it into a file that OPENCODE_CONFIG names",
   });

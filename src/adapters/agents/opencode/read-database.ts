@@ -1,5 +1,5 @@
 import type { Database as OpenDatabase } from "better-sqlite3";
-import { asMembers, type Members } from "./members.ts";
+import { asMembers, type Members, membersIn } from "../json-lines.ts";
 import { isConversationId } from "./opencode-files.ts";
 
 /** A message or a part of one, as opencode keeps it (1.18.33). */
@@ -85,14 +85,6 @@ function partIn(row: unknown): readonly (StoredRow & { readonly messageId: strin
 function rowIn(row: unknown): StoredRow | undefined {
   const { id, time_created: createdMs, data } = asMembers(row) ?? {};
   if (typeof id !== "string" || typeof createdMs !== "number" || typeof data !== "string") return undefined;
-  const members = parsed(data);
+  const members = membersIn(data);
   return members === undefined ? undefined : { id, createdMs, data: members };
-}
-
-function parsed(text: string): Members | undefined {
-  try {
-    return asMembers(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
