@@ -40,7 +40,9 @@ export { type TurnJson, toTurnJson } from "./domain/turn-json.ts";
 export { type AttachCommand, attachCommand } from "./lifecycle/attach-command.ts";
 export { type CancelOptions, type CancelResult, cancelTurn } from "./lifecycle/cancel/cancel-turn.ts";
 export { captureOutput } from "./lifecycle/capture-output.ts";
-export { type CleanupOptions, type CleanupResult, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
+export { type CleanupRequest, cleanup } from "./lifecycle/cleanup-once.ts";
+export type { CleanupReport, CleanupResult } from "./lifecycle/cleanup-report.ts";
+export { type CleanupOptions, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
 export {
   anEmptySpawn,
   forkConfigured,
@@ -55,6 +57,12 @@ export type { SessionDeps } from "./lifecycle/deps.ts";
 export { type Comparison, compareSessions } from "./lifecycle/forks/compare-sessions.ts";
 export type { ForkRequest, ForkResult } from "./lifecycle/forks/fork-request.ts";
 export { forkSession } from "./lifecycle/forks/fork-session.ts";
+export {
+  type ClosedIssue,
+  type ClosedSession,
+  type CloseIssueRequest,
+  closeIssue,
+} from "./lifecycle/goals/close-issue.ts";
 export { controlGoal, type GoalOptions, type GoalResult } from "./lifecycle/goals/control-goal.ts";
 export { type FenceResult, fenceGoal } from "./lifecycle/goals/fence-goal.ts";
 export type { FenceRequest } from "./lifecycle/goals/prepare-fence.ts";
