@@ -11,7 +11,7 @@ import { gitFailed } from "./git-failure.ts";
 import { inspectFiles } from "./inspect-files.ts";
 import type { Marker } from "./marker.ts";
 import type { Context } from "./place.ts";
-import { isAsPut } from "./put-files.ts";
+import { comesAgain } from "./put-files.ts";
 import type { Repository } from "./repository.ts";
 import type { GitLocation } from "./run-git.ts";
 import { isBelow } from "./safe-path.ts";
@@ -115,7 +115,7 @@ async function isCutOff({ git }: Context, { root, where, path }: Tracked): Promi
 /** A copy or a link that is as the making leaves it, or a copy that is cut off. */
 async function isFromMaking({ marker, path: root, repository }: HalfMade, path: string): Promise<boolean> {
   const item = marker?.put.find((put) => put.path === path);
-  if (item !== undefined && (await isAsPut(root, item))) return true;
+  if (item !== undefined && (await comesAgain(root, item, repository.path))) return true;
   const [copy, source] = [join(root, path), join(repository.path, path)];
   const entry = await entryAt(copy);
   // What has no name as text is not known by it: nobody can compare it.

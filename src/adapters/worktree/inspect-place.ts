@@ -9,7 +9,7 @@ import { inspectGitDir, inspectRecord, readable } from "./inspect-record.ts";
 import { lostCommits } from "./lost-commits.ts";
 import type { Marker } from "./marker.ts";
 import type { Context, Owned, Place } from "./place.ts";
-import { isAsPut } from "./put-files.ts";
+import { comesAgain } from "./put-files.ts";
 import { type GitLocation, inDirectory } from "./run-git.ts";
 
 type Looking = Pick<Context, "git" | "ignoredRule" | "processes">;
@@ -87,14 +87,14 @@ async function inspectContent({ git, ignoredRule }: Looking, tree: Tree): Promis
   return mergeFound(found, { unreachable_commits: await lostCommits(git, record.gitDir, head) });
 }
 
-/** What `ao` put there itself is no work while it is unchanged. */
+/** What `ao` put there itself is no work while it is unchanged, and is no last copy. */
 async function withoutPut(root: string, marker: Marker, found: Found): Promise<Found> {
   const items = new Map(marker.put.map((item) => [item.path, item]));
   const work = async (paths: readonly string[] = []): Promise<readonly string[]> => {
     const kept: string[] = [];
     for (const path of paths) {
       const item = items.get(path);
-      if (item === undefined || !(await isAsPut(root, item))) kept.push(path);
+      if (item === undefined || !(await comesAgain(root, item, marker.repositoryPath))) kept.push(path);
     }
     return kept;
   };

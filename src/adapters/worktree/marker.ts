@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { unseen } from "./entry-at.ts";
 import { saysNothing } from "./system-error.ts";
 
-/** One thing that was put into a worktree when it was made; while it stays as it was, it is nobody's work. */
+/**
+ * One thing that was put into a worktree when it was made; while it stays as it was, it is nobody's work. Of a copy the
+ * original has to stay as well.
+ */
 export type PutItem =
   | { readonly path: string; readonly kind: "symlink"; readonly target: string }
   /** `made` is what a post-create command or a hook left behind. */

@@ -166,7 +166,7 @@ export async function hashFile(path: string | Buffer): Promise<string> {
  * Whether a thing that was put into the worktree at `root` is still there exactly as it was. False, too, where bytes
  * were lost from its name and more than one thing there has such a name.
  */
-export async function isAsPut(root: string, item: PutItem): Promise<boolean> {
+async function isAsPut(root: string, item: PutItem): Promise<boolean> {
   const [like, another] = pathsLike(root, item.path);
   if (like === undefined || another !== undefined) return false;
   const path = placeOf(root, like);
@@ -174,4 +174,13 @@ export async function isAsPut(root: string, item: PutItem): Promise<boolean> {
   if (entry === undefined) return false;
   if (item.kind === "symlink") return entry.isSymbolicLink() && (await readlink(path)) === item.target;
   return entry.isFile() && (await hashFile(path).catch(() => "")) === item.sha256;
+}
+
+/**
+ * Whether what was put into the worktree at `root` is nobody's work: it is as it was put there and, where it is a copy,
+ * its original still is the same at `from`, the main working tree. A copy without it is the last one.
+ */
+export async function comesAgain(root: string, item: PutItem, from: string | null): Promise<boolean> {
+  if (!(await isAsPut(root, item))) return false;
+  return item.kind !== "copy" || (from !== null && (await isAsPut(from, item)));
 }

@@ -46,6 +46,35 @@ export const FILE_STATES: readonly WorktreeState[] = [
     ...CHANGED,
   },
   {
+    name: "a committed file has lines that a filter kept from git",
+    isHidden: true,
+    arrange: ({ commit, git }) => {
+      git("config", "filter.strip.clean", "sed '/^out/d'");
+      git("config", "filter.strip.smudge", "cat");
+      commit(".gitattributes", "*.nb filter=strip\n");
+      commit("x.nb", "code\ncode 2\nout precious\n");
+    },
+    ...CHANGED,
+  },
+  {
+    name: "a committed file has line ends that a checkout does not give",
+    isHidden: true,
+    arrange: ({ commit, git }) => {
+      git("config", "core.autocrlf", "true");
+      git("config", "core.safecrlf", "false");
+      commit("mixed.txt", "one\r\ntwo\n");
+    },
+    ...CHANGED,
+  },
+  {
+    name: "a file is executable now, and git is told not to look",
+    arrange: ({ git, path }) => {
+      git("config", "core.fileMode", "false");
+      chmodSync(join(path, "f.txt"), 0o755);
+    },
+    ...CHANGED,
+  },
+  {
     name: "a new file is announced to git",
     arrange: ({ git, write }) => {
       write("new.txt");

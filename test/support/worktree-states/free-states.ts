@@ -87,6 +87,14 @@ export const FREE_STATES: readonly WorktreeState[] = [
     ...FREE,
   },
   {
+    name: "a committed file has line ends that a checkout gives, too",
+    arrange: ({ commit, git }) => {
+      git("config", "core.autocrlf", "true");
+      commit("new.txt", "one\r\ntwo\r\n");
+    },
+    ...FREE,
+  },
+  {
     name: "an empty folder was made",
     arrange: ({ path }) => void mkdirSync(join(path, "empty")),
     ...FREE,

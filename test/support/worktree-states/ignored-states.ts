@@ -65,6 +65,21 @@ export const IGNORED_STATES: readonly WorktreeState[] = [
     ...IGNORED,
   },
   {
+    name: "the original of a copy that was put into it is gone",
+    prepare: ({ path }) => writeFileSync(join(path, ".env"), "a=1\n"),
+    postCreate: { copy: [".env"] },
+    arrange: ({ repository }) => rmSync(join(repository.path, ".env")),
+    warnings: [/^\.env is not in .* and was not put into the workspace$/],
+    ...IGNORED,
+  },
+  {
+    name: "the original of a copy that was put into it is another one by now",
+    prepare: ({ path }) => writeFileSync(join(path, ".env"), "a=1\n"),
+    postCreate: { copy: [".env"] },
+    arrange: ({ repository }) => writeFileSync(join(repository.path, ".env"), "a=2\n"),
+    ...IGNORED,
+  },
+  {
     name: "a link that was put into it leads elsewhere",
     prepare: ({ path }) => writeFileSync(join(path, ".env"), "a=1\n"),
     postCreate: { symlinks: [".env"] },

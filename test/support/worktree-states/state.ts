@@ -51,6 +51,8 @@ export interface WorktreeState {
   readonly stays?: SkipReason;
   /** What is no work: it does not come back with the rest, nor does all below it. */
   readonly lost?: readonly string[];
+  /** What a restore says besides. */
+  readonly warnings?: readonly RegExp[];
   /** git was made not to see it, and sees it when it is back. */
   readonly isHidden?: boolean;
   /** The branch of the session is gone: a restore can check out only what was kept. */

@@ -1,5 +1,5 @@
 import { readMarker } from "../marker.ts";
-import { isAsPut } from "../put-files.ts";
+import { comesAgain } from "../put-files.ts";
 import { type BytePath, bytePathOf, splitNul } from "./byte-path.ts";
 import { makeEmpty } from "./copy-index.ts";
 import type { Plumbing } from "./plumbing.ts";
@@ -11,7 +11,7 @@ export interface BaseFiles {
   readonly clean: ReadonlySet<BytePath>;
   /** In HEAD, and other here. */
   readonly changed: ReadonlySet<BytePath>;
-  /** Put there by `ao`, and unchanged. */
+  /** Put there by `ao`, unchanged, and no last copy. */
   readonly put: ReadonlySet<BytePath>;
 }
 
@@ -41,8 +41,9 @@ export async function baseFiles({ plumbing, root, head, hasHidden }: BaseOptions
 async function unchangedPut(gitDir: string, root: string): Promise<ReadonlySet<BytePath>> {
   const marker = await readMarker(gitDir);
   const found = new Set<BytePath>();
+  const from = marker?.repositoryPath ?? null;
   for (const item of marker?.put ?? []) {
-    if (await isAsPut(root, item)) found.add(bytePathOf(item.path));
+    if (await comesAgain(root, item, from)) found.add(bytePathOf(item.path));
   }
   return found;
 }

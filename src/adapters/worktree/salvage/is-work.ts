@@ -1,7 +1,8 @@
 import { lostCommits } from "../lost-commits.ts";
 import { readMarker } from "../marker.ts";
-import { isAsPut } from "../put-files.ts";
+import { comesAgain } from "../put-files.ts";
 import type { Git } from "../run-git.ts";
+import { unlikeCheckout } from "../unlike-checkout.ts";
 import { type BytePath, textOf } from "./byte-path.ts";
 import type { ObjectFormat } from "./index-file.ts";
 import type { Looking, WorktreeState } from "./observe.ts";
@@ -28,7 +29,8 @@ export async function treeOf(
 
 /**
  * Whether a worktree in this state has anything that would go with it. Empty folders alone are nothing, nor is
- * what `ao` put there itself, nor a file that a sparse checkout leaves out.
+ * what `ao` put there itself and can put there again, nor a file that a sparse checkout leaves out or a checkout gives
+ * byte for byte.
  */
 export async function isWork(
   git: Git,
@@ -48,16 +50,35 @@ export async function isWork(
 
 async function hasWork(
   { plumbing, root }: Pick<Looking, "plumbing" | "root">,
-  { index, files }: WorktreeState,
+  { index, files }: Pick<WorktreeState, "index" | "files">,
   changed: readonly BytePath[],
 ): Promise<boolean> {
   const skipped = new Set(index.entries.filter(({ skipWorktree }) => skipWorktree).map(({ path }) => path));
   const isLeftOut = (path: BytePath): boolean => skipped.has(path) && !files.has(path);
   const marker = await readMarker(plumbing.gitDir);
+  const from = marker?.repositoryPath ?? null;
   const put = new Map(marker?.put.map((item) => [item.path, item]));
-  for (const path of changed.filter((name) => !isLeftOut(name))) {
+  const here = changed.filter((name) => !isLeftOut(name));
+  const same =
+    here.length === 0 ? new Set() : await givenByCheckout({ plumbing, root }, { index, files }, here);
+  for (const path of here.filter((name) => !same.has(name))) {
     const item = put.get(textOf(path));
-    if (item === undefined || !(await isAsPut(root, item))) return true;
+    if (item === undefined || !(await comesAgain(root, item, from))) return true;
   }
   return false;
+}
+
+/** Those that git converts and gives back as they are here; the index is that of HEAD. */
+async function givenByCheckout(
+  { plumbing, root }: Pick<Looking, "plumbing" | "root">,
+  { index, files }: Pick<WorktreeState, "index" | "files">,
+  paths: readonly BytePath[],
+): Promise<ReadonlySet<BytePath>> {
+  const wanted = new Set(paths);
+  const tracked = index.entries.filter(
+    ({ path, mode }) => wanted.has(path) && files.get(path)?.mode === mode,
+  );
+  const plain = tracked.filter(({ mode }) => mode === "100644" || mode === "100755");
+  const unlike = new Set(await unlikeCheckout(plumbing, root, plain));
+  return new Set(plain.map(({ path }) => path).filter((path) => !unlike.has(path)));
 }

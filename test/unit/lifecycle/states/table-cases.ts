@@ -57,9 +57,19 @@ function close(path: string): void {
 /** A state of the table of states, in a repository of its own. */
 function caseOf(state: WorktreeState): StateCase {
   const { name, project, prepare, postCreate, ignored, reason, lost, isHidden, isBranchless } = state;
-  const { ownDisk, closed = [], isForeign = false } = state;
+  const { ownDisk, closed = [], isForeign = false, warnings } = state;
   return {
-    ...{ name, reason, lost, isHidden, isBranchless, reasonToStay: reasonToStay(state), ownDisk, closed },
+    ...{
+      name,
+      reason,
+      lost,
+      isHidden,
+      isBranchless,
+      reasonToStay: reasonToStay(state),
+      ownDisk,
+      closed,
+      warnings,
+    },
     finds: reason === "unsafe_path" ? null : state.finds,
     async make(world) {
       const repository = stateRepository(project);

@@ -29,6 +29,8 @@ export interface StateCase {
   readonly closed?: readonly string[];
   /** Its branch is gone: a restore says so, and brings it back where it stood. */
   readonly isBranchless?: boolean | undefined;
+  /** What a restore says besides. */
+  readonly warnings?: readonly RegExp[] | undefined;
 }
 
 /** What may not be opened is opened meanwhile. */
@@ -92,7 +94,8 @@ export async function keepAndBringBack(state: StateCase): Promise<void> {
   }
   expect(existsSync(session.path)).toBe(false);
   const ref = `refs/ao/salvage/${session.id}/1`;
-  const warnings = state.isBranchless === true ? [expect.stringMatching(/^branch \S+ is gone/)] : [];
+  const said = [...(state.isBranchless === true ? [/^branch \S+ is gone/] : []), ...(state.warnings ?? [])];
+  const warnings = said.map((pattern) => expect.stringMatching(pattern));
   expect(await world.restore(session)).toMatchObject({ salvageRef: ref, warnings });
   expect(pictured(session, state)).toMatchObject(picture);
 }
