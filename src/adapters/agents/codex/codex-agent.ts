@@ -34,7 +34,7 @@ function plan(request: LaunchRequest, command: readonly string[]): LaunchPlan {
   return {
     argv: [
       // Its daemon would go on with a turn after the session was killed, for one (0.171.0).
-      ...["codex", ...command, "--no-daemon", "--cd", workspacePath],
+      ...["codex", ...command, "--no-daemon"],
       ...launchSettings(scriptPath, workspacePath),
       ...MODE_ARGS[permissions],
       ...(model === null ? [] : [`--model=${model}`]),
@@ -47,8 +47,9 @@ function plan(request: LaunchRequest, command: readonly string[]): LaunchPlan {
 }
 
 function resume(request: LaunchRequest): LaunchPlan {
-  const { agentSessionId: id } = request;
-  if (id !== null) return plan(request, ["resume", id]);
+  const { agentSessionId: id, workspacePath } = request;
+  // Without a folder it asks in which one to go on, where it was held in another (0.171.0).
+  if (id !== null) return plan(request, ["resume", id, "--cd", workspacePath]);
   throw new AoError("agent_session_unknown", "codex needs a conversation id to resume", {
     hint: "ao restore --fresh <session>",
   });

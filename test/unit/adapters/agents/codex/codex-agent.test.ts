@@ -22,7 +22,7 @@ function settingsOf(workspacePath = WORKSPACE): ReadonlyMap<string, string> {
 describe("a launch of codex", () => {
   test("starts no daemon, trusts this workspace alone, and asks about no update", () => {
     const { argv } = agent.launch(aLaunchRequest({ workspacePath: '/work/a "b" \\ c' }));
-    expect(argv.slice(0, 4)).toEqual(["codex", "--no-daemon", "--cd", '/work/a "b" \\ c']);
+    expect(argv.slice(0, 3)).toEqual(["codex", "--no-daemon", "-c"]);
     const settings = settingsOf('/work/a "b" \\ c');
     expect(settings.get("projects")).toBe('{"/work/a \\"b\\" \\\\ c"={trust_level="trusted"}}');
     expect(settings.get("check_for_update_on_startup")).toBe("false");
@@ -50,7 +50,8 @@ describe("a launch of codex", () => {
 
   test("that takes a conversation up names it and the workspace, and is refused without one", () => {
     const { argv } = agent.resume(aLaunchRequest({ agentSessionId: CONVERSATION }));
-    expect(argv.slice(0, 3)).toEqual(["codex", "resume", CONVERSATION]);
+    const { workspacePath } = aLaunchRequest();
+    expect(argv.slice(0, 5)).toEqual(["codex", "resume", CONVERSATION, "--cd", workspacePath]);
     expect(() => agent.resume(aLaunchRequest())).toThrow(/needs a conversation id/);
   });
 });
