@@ -71,7 +71,8 @@ async function tryToFree(context: Freeing, ref: WorkspaceRef, onBranch: OnBranch
     return finish(context, { ref, removal, owned: place.owned, tree: place.tree });
   }
   const findings = await inspectWhole(context, place);
-  if (!(await mayGo(context, place, findings))) return refuseUnlessVanished(ref, place, findings);
+  if (!(await mayGo(context, place, findings)))
+    return refuseUnlessVanished(ref, place, obstacles(context, findings));
   if (!(await tellBranch(context, recordOf(place), onBranch))) return false;
   context.fence();
   if (place.kind === "standing") {
@@ -102,6 +103,13 @@ async function mayGo(
 
 async function isKeptWhole({ isKept }: Freeing, findings: readonly WorkspaceFinding[]): Promise<boolean> {
   return isKept !== undefined && isKeepable(findings) && (await isKept());
+}
+
+/** What is kept is in nobody's way: where only processes are, they alone are told. */
+function obstacles({ isKept }: Freeing, findings: readonly WorkspaceFinding[]): readonly WorkspaceFinding[] {
+  const users = findings.filter(({ kind }) => kind === "in_use");
+  const others = findings.filter(({ kind }) => kind !== "in_use");
+  return isKept !== undefined && users.length > 0 && isKeepable(others) ? users : findings;
 }
 
 function recordOf(place: Exclude<Place, { readonly kind: "held" }>): WorktreeRecord | undefined {
@@ -185,7 +193,7 @@ async function refusalOf(
     const findings = [...(await inspectHeld(context, owned, tree)), ...(await mountedAt(context, tree))];
     const mayGo = findings.length === 0 || (await isKeptWhole(context, findings));
     context.fence();
-    return mayGo ? undefined : dirty(ref, findings);
+    return mayGo ? undefined : dirty(ref, obstacles(context, findings));
   } catch (error) {
     return error;
   }

@@ -51,6 +51,19 @@ describe("destroy", () => {
     expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("new\n");
   });
 
+  test("tells of kept work no more where a process alone is in the way", async () => {
+    const users: ProcessUse[] = [];
+    const { workspace, spec, path } = await opened(() => users);
+    writeIn(path, "readme.md", "changed\n");
+    users.push({ pid: 7, command: "sleep 600", paths: [path] });
+    const kindsOf = async (isKept?: () => Promise<boolean>) => {
+      const error = await failure(workspace.destroy(spec(), undefined, isKept), "workspace_dirty");
+      return (error.details["findings"] as readonly WorkspaceFinding[]).map(({ kind }) => kind);
+    };
+    expect(await kindsOf()).toEqual(["changed", "in_use"]);
+    expect(await kindsOf(async () => true)).toEqual(["in_use"]);
+  });
+
   test.each<[string, (path: string, trash: string) => void, readonly string[]]>([
     ["that an interrupted removal moved aside", hold, ["feat/2"]],
     ["on a branch without a commit", (path) => gitIn(path, "switch", "-q", "--orphan", "void"), []],
