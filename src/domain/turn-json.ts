@@ -29,9 +29,15 @@ export interface TurnJson {
   readonly updatedAt: string;
   readonly settledAt: string | null;
   /** The files at its end. */
-  readonly checkpoint: TurnCheckpoint | null;
+  readonly checkpoint: CheckpointJson | null;
   /** The files at its start. */
-  readonly startCheckpoint: TurnCheckpoint | null;
+  readonly startCheckpoint: CheckpointJson | null;
+}
+
+type CheckpointJson = Pick<TurnCheckpoint, "ref" | "commit">;
+
+function checkpointJson(kept: TurnCheckpoint | null): CheckpointJson | null {
+  return kept && { ref: kept.ref, commit: kept.commit };
 }
 
 /** Every key is present, times are ISO 8601 UTC. */
@@ -53,7 +59,7 @@ export function toTurnJson(turn: Turn): TurnJson {
     startedAt: isoTime(turn.startedAtMs),
     updatedAt: isoTime(turn.updatedAtMs),
     settledAt: isoTime(end?.atMs ?? null),
-    checkpoint: checkpoints.end,
-    startCheckpoint: checkpoints.start,
+    checkpoint: checkpointJson(checkpoints.end),
+    startCheckpoint: checkpointJson(checkpoints.start),
   };
 }
