@@ -89,7 +89,7 @@ describe("errors", () => {
   const codes = Object.entries(EXIT_CODES) as [keyof typeof EXIT_CODES, number][];
   test.each(codes)("%s is exit %i", async (code, exitCode) => {
     const world = aWorld();
-    world.failNext("store.insert", new AoError(code, "x"));
+    world.workspace.failNext("create", new AoError(code, "x"));
     expect((await memoryCli(world, ["spawn", "42"])).exitCode).toBe(exitCode);
   });
 });
@@ -106,9 +106,9 @@ describe("a signal while a command holds it back", () => {
     expect(JSON.parse(stderr)).toEqual({
       error: {
         code: "interrupted",
-        message: "interrupted: the store is busy",
+        message: "interrupted: the agent was started, and a step after that failed: the store is busy",
         hint: "remove it",
-        details: { left: [{ what: "worktree", where: "/w" }], code: "store_busy" },
+        details: { left: [{ what: "worktree", where: "/w" }], code: "agent_start_failed" },
       },
     });
   });

@@ -85,7 +85,7 @@ describe("batch-spawn", () => {
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       created: [{ issueId: "2" }],
-      failed: [{ issueId: "1", error: { code: "store_busy" } }],
+      failed: [{ issueId: "1", error: { code: "agent_start_failed", details: { code: "store_busy" } } }],
     });
   });
 });
