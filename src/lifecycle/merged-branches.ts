@@ -1,7 +1,7 @@
 import { type JsonValue, jsonMembers, toJson } from "../domain/canonical-json.ts";
 import type { MergedBranch } from "../domain/cleanup-plan.ts";
 import { isAoError } from "../domain/errors.ts";
-import type { LeasedOperation } from "../domain/operation.ts";
+import type { LeasedOperation, OperationKind } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { BranchQuery } from "../ports/workspace-facts.ts";
 import type { SessionDeps } from "./deps.ts";
@@ -9,6 +9,7 @@ import { lifecycleManager } from "./lifecycle-manager.ts";
 import { workspaceRef } from "./session-refs.ts";
 
 /** Operations of one session that are looked through for the one that made its branch. */
+const MAKERS: ReadonlySet<OperationKind> = new Set(["spawn", "restore", "fork"]);
 const MAX_OPERATIONS = 1_000;
 
 /** All sessions of all projects. */
@@ -45,7 +46,7 @@ function isUsedBeside(
 
 function queryOf({ store, operations }: SessionDeps, record: SessionRecord, branch: string): BranchQuery {
   const { operations: own } = operations.ofSession(record.id, MAX_OPERATIONS);
-  const madeBy = own.filter(({ kind }) => kind === "spawn" || kind === "restore").map(({ id }) => id);
+  const madeBy = own.filter(({ kind }) => MAKERS.has(kind)).map(({ id }) => id);
   return { branch, madeBy, defaultBranch: store.project(record.projectId)?.defaultBranch ?? null };
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { type CleanupOptions, cleanupSessions } from "../../../src/lifecycle/cleanup-sessions.ts";
+import { forkSession } from "../../../src/lifecycle/forks/fork-session.ts";
+import { aForkRequest, aSourceWorld, SOURCE } from "../../conformance/forks/memory-driver.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
@@ -42,6 +44,18 @@ describe("a cleanup that deletes merged branches", () => {
     const { metadata } = await world.restore(ID);
     expect([metadata.branch, metadata.deletedBranch]).toEqual(["feat/1", null]);
     expect(branches(world)).toEqual(["feat/1"]);
+  });
+
+  test("deletes that of a fork as well", async () => {
+    const world = await aSourceWorld();
+    const { record } = await forkSession(world.deps, SOURCE, aForkRequest(world));
+    const { branch, workspacePath } = record.metadata;
+    world.snapshots.work.write(workspacePath, "notes.txt", null);
+    await world.kill(record.id);
+    world.workspace.mergeBranch(REPOSITORY, branch);
+    expect(branches(world)).toContain(branch);
+    await cleanup(world);
+    expect(branches(world)).not.toContain(branch);
   });
 
   test.each<[string, (world: World) => Partial<CleanupOptions> | undefined]>([
