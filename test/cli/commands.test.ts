@@ -34,6 +34,7 @@ describe("with nothing there yet", () => {
       cleaned: [],
       skipped: [],
       errors: [],
+      branchesDeleted: [],
       pool: [],
       dryRun: false,
     });

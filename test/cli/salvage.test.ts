@@ -158,7 +158,10 @@ describe("the files of a turn", () => {
     rmSync(join(worktree, "README.md"), { force: true });
     const { exitCode, stdout, stderr } = await ao.run(["rewind", id, "--to", turn?.id ?? "", "--json"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(JSON.parse(stdout)).toEqual({ id, turnId: turn?.id, salvageRef: `refs/ao/salvage/${id}/1` });
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ id, turnId: turn?.id, salvageRef: `refs/ao/salvage/${id}/1` },
+      warnings: [],
+    });
     expect(git(worktree, "status", "--porcelain")).toBe(before);
   });
 });
