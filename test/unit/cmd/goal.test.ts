@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { AoError } from "../../../src/domain/errors.ts";
 import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
 import { goalSchema, showSchema } from "../../support/json-schemas.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
@@ -134,4 +135,19 @@ describe("ao spawn --goal", () => {
     expect([exitCode, stderr.includes(text)]).toEqual([2, true]);
     expect(world.deps.store.list()).toEqual([]);
   });
+});
+
+test("ao spawn --json names the session also when its goal could not be given to it", async () => {
+  const world = aWorld();
+  const { operations, goals } = world.deps;
+  const state: typeof goals.state = (id) => {
+    const isOrdered = operations.unfinished().operations.some(({ kind }) => kind === "goal_control");
+    if (isOrdered) throw new AoError("store_busy", "the store is locked");
+    return goals.state(id);
+  };
+  const broken = { ...world, deps: { ...world.deps, goals: { ...goals, state } } };
+  const argv = ["spawn", "42", "--goal", "make it", "--json"];
+  const { exitCode, stdout } = await memoryCli(broken, argv);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ id: "app-1", warnings: [expect.stringContaining("locked")] });
 });
