@@ -15,6 +15,7 @@ import { isSound, verifyTranscripts } from "../../src/lifecycle/transcripts/veri
 import { countFlag, jsonOption, sessionIds } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
+import { forEachOf, worstOf } from "../several.ts";
 import { table } from "../table.ts";
 import {
   gapsJson,
@@ -137,20 +138,28 @@ async function exportTo(invocation: Invocation, name: string, { format }: { read
   return undefined;
 }
 
+function pruneText({ id, files, bytes }: PruneOutcome, folder: string): string {
+  if (files.length === 0) return `${id} has no transcript`;
+  return `${id} pruned: ${files.length} files, ${bytes} bytes, in ${folder}`;
+}
+
 async function prune(invocation: Invocation, names: readonly string[]): Promise<undefined> {
   invocation.hold();
   const ao = await invocation.open("existing");
-  const pruned: PruneOutcome[] = [];
-  for (const id of sessionIds(ao, names)) pruned.push(await pruneTranscript(ao.deps, id));
-  const deleted = await emptyTranscriptTrash(ao.deps);
+  const ids = sessionIds(ao, names);
+  const outcome = await forEachOf(ids, (id) => pruneTranscript(ao.deps, id), invocation.isInterrupted);
+  const { results, failures } = outcome;
+  const [failure] = failures;
+  if (failure !== undefined && ids.length === 1) throw failure.error;
   const { folder } = transcriptTrash(ao.deps);
-  await invocation.print({ data: pruned, trash: folder, deleted }, () =>
-    pruned.map(({ id, files, bytes }) =>
-      files.length === 0
-        ? `${id} has no transcript`
-        : `${id} pruned: ${files.length} files, ${bytes} bytes, in ${folder}`,
-    ),
-  );
+  const lines = () => results.map((one) => pruneText(one, folder));
+  if (failure !== undefined) {
+    // A script that gets an error finds the results in it, and nothing on stdout.
+    if (!invocation.json) await invocation.print(results, lines);
+    throw worstOf(outcome, "ao transcript prune");
+  }
+  const deleted = await emptyTranscriptTrash(ao.deps);
+  await invocation.print({ data: results, trash: folder, deleted }, lines);
   if (deleted.length > 0)
     invocation.note(`${deleted.length} files that were pruned 14 days ago or earlier are deleted`);
   return undefined;

@@ -1,6 +1,7 @@
 import type { TranscriptBudgets } from "../domain/transcript/budgets.ts";
 import type { InFlightTurn, TurnKeeps } from "../domain/transcript/in-flight-turn.ts";
 import type { TranscriptRef } from "../domain/transcript/names.ts";
+import type { Fence } from "./fence.ts";
 import type {
   BegunTurn,
   FinalTranscript,
@@ -75,8 +76,9 @@ export interface TranscriptStore {
   /**
    * Moves all files of a transcript, its copies included, into a trash folder on the same file system: all, or none
    * when one cannot be moved. Done again it goes on where it was broken off; without any file it does nothing.
+   * `mayGo` is asked right before, when nobody else can write to it any more; its throw keeps all as it is.
    */
-  prune(ref: TranscriptRef, to: Trash): Promise<PrunedTranscript>;
+  prune(ref: TranscriptRef, to: Trash, mayGo?: Fence): Promise<PrunedTranscript>;
   /** Deletes what was pruned before a moment, Unix milliseconds. @returns the names it had in the trash. */
   emptyTrash(from: Trash, beforeMs: number): Promise<readonly string[]>;
 }

@@ -1,6 +1,7 @@
 import { AoError, errorMessage } from "../../domain/errors.ts";
 import { isoTime } from "../../domain/iso-time.ts";
 import { filesToPrune, type TranscriptPaths } from "../../domain/transcript/names.ts";
+import type { Fence } from "../../ports/fence.ts";
 import type { TranscriptFiles } from "../../ports/transcript-files.ts";
 import type { PrunedTranscript, Trash } from "../../ports/transcript-results.ts";
 import { encodeLine } from "./bytes.ts";
@@ -8,11 +9,17 @@ import type { TranscriptContext } from "./context.ts";
 import { sizeOf } from "./read-file.ts";
 import { withWriter, writeAll } from "./write-file.ts";
 
+interface Pruning {
+  readonly to: Trash;
+  /** Asked before anything is changed, and once more right before the files are moved. */
+  readonly mayGo: Fence | undefined;
+}
+
 /** Moves a transcript that its lock is held of into a trash folder. */
 export async function pruneTranscript(
   context: TranscriptContext,
   paths: TranscriptPaths,
-  to: Trash,
+  { to, mayGo }: Pruning,
 ): Promise<PrunedTranscript> {
   const { files, clock } = context;
   const { folder } = paths;
@@ -20,8 +27,10 @@ export async function pruneTranscript(
   if (there.length === 0) return { files: [], bytes: 0 };
   const sizes = await Promise.all(there.map((name) => sizeOf(files, `${folder}/${name}`)));
   const pruned = { files: there, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
+  mayGo?.();
   await writeDown(context, to, { event: "pruned", folder, ...pruned });
   await files.makeFolder(to.folder);
+  mayGo?.();
   await moveAll(
     files,
     there.map((name) => ({

@@ -73,7 +73,7 @@ export function transcriptStore(deps: TranscriptStoreDeps): TranscriptStore {
       const names = transcriptNames(await deps.files.list(folder));
       return names.map((name) => ({ folder, name }));
     },
-    prune: (ref, to) => alone(ref, (paths) => pruneTranscript(deps, paths, to)),
+    prune: (ref, to, mayGo) => alone(ref, (paths) => pruneTranscript(deps, paths, { to, mayGo })),
     emptyTrash: (from, beforeMs) => emptyTrash(deps, from, beforeMs),
   };
 }

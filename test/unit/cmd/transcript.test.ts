@@ -184,6 +184,35 @@ describe("ao transcript prune", () => {
     expect(stdout).toBe("app-1 has no transcript\n");
     expect(stderr).toContain("4 files that were pruned 14 days ago or earlier are deleted");
   });
+
+  test("of several tells what was pruned although it was refused another", async () => {
+    const { world, id } = await recorded();
+    await world.kill(id);
+    await world.spawn();
+    const { exitCode, stderr } = await memoryCli(world, ["transcript", "prune", "app-1", "app-2", "--json"]);
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { details: { results: [{ id: "app-1" }], failures: [{ id: "app-2" }] } },
+    });
+    const text = await memoryCli(world, ["transcript", "prune", "app-1", "app-2"]);
+    expect(text.stdout).toBe("app-1 has no transcript\n");
+    expect(text.stderr).toContain("app-2");
+  });
+
+  test("leaves the transcript of a session that was restored before its files are moved", async () => {
+    const { world, id, ref } = await recorded();
+    await world.kill(id);
+    const files = await world.transcriptFiles.list(ref.folder);
+    const { transcripts } = world.deps;
+    const prune: typeof transcripts.prune = async (...args) => {
+      await world.restore(id);
+      return transcripts.prune(...args);
+    };
+    const late = { ...world, deps: { ...world.deps, transcripts: { ...transcripts, prune } } };
+    const refused = await memoryCli(late, ["transcript", "prune", "app-1"]);
+    expect([refused.exitCode, refused.stderr]).toEqual([4, expect.stringContaining("app-1 is not over")]);
+    expect(await world.transcriptFiles.list(ref.folder)).toEqual(expect.arrayContaining([...files]));
+  });
 });
 
 test("ao show tells of the transcript", async () => {
