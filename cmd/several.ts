@@ -1,4 +1,4 @@
-import { AoError, EXIT_CODES } from "../src/domain/errors.ts";
+import { AoError, EXIT_CODES, saysUnchanged } from "../src/domain/errors.ts";
 import { errorJson, toAoError } from "./report-error.ts";
 
 export interface Failure {
@@ -32,12 +32,15 @@ export async function forEachOf<Id extends string, Result>(
 
 /**
  * Several failures as one error: code and exit code of the worst, all of them in `details.failures`, and what
- * worked in `details.results`. `again` is the command line that does it to the ids behind it.
+ * worked in `details.results`. `again` is the command line that does it to the ids behind it. A code that promises
+ * that nothing was changed (exit code 5) is only that of all: where anything else was met it is `partly_failed`.
  */
 export function worstOf({ results, failures }: Outcome<unknown>, again: string): AoError {
-  const bySeverity = [...failures].sort((a, b) => EXIT_CODES[b.error.code] - EXIT_CODES[a.error.code]);
-  const code = bySeverity[0]?.error.code ?? "internal";
   const total = results.length + failures.length;
+  const bySeverity = [...failures].sort((a, b) => EXIT_CODES[b.error.code] - EXIT_CODES[a.error.code]);
+  const worst = bySeverity[0]?.error ?? new AoError("internal", "nothing failed");
+  const isOfAll = failures.filter(({ error }) => saysUnchanged(error)).length === total;
+  const code = saysUnchanged(worst) && !isOfAll ? "partly_failed" : worst.code;
   return new AoError(code, `${failures.length} of ${total} sessions failed`, {
     hint: `the others are done; for these alone: ${again} ${failures.map(({ id }) => id).join(" ")}`,
     details: { results, failures: failures.map(({ id, error }) => ({ id, ...errorJson(error) })) },

@@ -57,6 +57,7 @@ export const EXIT_CODES = {
   fork_failed: 1,
   fork_unknown: 1,
   goal_failed: 1,
+  partly_failed: 1,
   timeout: 1,
   output_failed: 1,
   internal: 1,
