@@ -374,6 +374,7 @@ export const agentsSchema = z.strictObject({
         firstPrompt: z.enum(["file", "stdin", "message"]),
         showsReadiness: z.boolean(),
         needsReadiness: z.boolean().optional(),
+        readyWithinMs: z.number().optional(),
         permissionModes: z.array(z.enum(["default", "accept-edits", "bypass"])),
       }),
       default: z.boolean(),
