@@ -1,7 +1,5 @@
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
-import { AoError } from "../../src/domain/errors.ts";
-import { parseTurnId, type TurnId } from "../../src/domain/ids.ts";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
@@ -11,17 +9,11 @@ import { requireSession } from "../../src/lifecycle/session-refs.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
+import { namedTurn, turnFlag } from "../turn-flag.ts";
 
 interface CancelFlags {
   readonly turn?: string;
   readonly reason: string;
-}
-
-/** @throws AoError usage when it can be no turn's id. */
-function turnFlag(text: string): TurnId {
-  const id = parseTurnId(text);
-  if (id !== undefined) return id;
-  throw new AoError("usage", `--turn is no turn id: ${JSON.stringify(text)}`, { hint: "ao turns <session>" });
 }
 
 function lineOf({ id, lifecycle }: SessionRecord, { turnId, state, outcome }: CancelResult): string {
@@ -39,10 +31,11 @@ function whyNotSettled({ operations }: Ao["deps"], { operationId }: CancelResult
 }
 
 async function cancel(invocation: Invocation, name: string, flags: CancelFlags): Promise<number> {
-  const turn = flags.turn === undefined ? {} : { turnId: turnFlag(flags.turn) };
+  const named = flags.turn === undefined ? undefined : turnFlag("--turn", flags.turn);
   invocation.hold();
   const ao = await invocation.open("existing");
   const id = resolveSessionId(ao.deps, name);
+  const turn = named === undefined ? {} : { turnId: namedTurn(ao, id, named) };
   invocation.progress.step(`stopping the turn of ${id}`);
   const result = await cancelTurn(ao.deps, id, { ...turn, reason: flags.reason });
   await invocation.print(result, () => [lineOf(requireSession(ao.deps, id), result)]);
@@ -67,7 +60,10 @@ export function cancelCommand(host: Host): Command {
         ["ao cancel app-7 --turn 3f0c… --json", "exactly that turn, for a script"],
       ],
     })
-    .option("--turn <id>", "this turn, and no later one (default: the one that goes on)")
+    .option(
+      "--turn <turn>",
+      "this turn, by number or whole id, and no later one (default: the one that goes on)",
+    )
     .option("--reason <text>", "why, for those who read the record", "user_requested")
     .addOption(jsonOption())
     .action(host.action(cancel));

@@ -72,6 +72,15 @@ describe("cancel", () => {
     expect(world.agent.cancels).toEqual([]);
   });
 
+  test("of a turn named by its number is that of its id", async () => {
+    const { world, id } = await aRunningSession();
+    await memoryCli(world, ["reconcile"]);
+    const turnId = world.deps.turns.live(id)?.turnId;
+    expect(turnId).toBeDefined();
+    const { stdout } = await memoryCli(world, ["cancel", id, "--turn", "1", "--json"]);
+    expect(cancelSchema.parse(JSON.parse(stdout))).toMatchObject({ turnId });
+  });
+
   test("with a turn that can be none is a usage error", async () => {
     const { world, id } = await aRunningSession();
     expect((await memoryCli(world, ["cancel", id, "--turn", "../x"])).exitCode).toBe(2);
