@@ -13,7 +13,8 @@ function checkOf(agent: Agent, check: ToolCheck, isNamed: boolean): Check {
   const name = `agent ${agent.name}`;
   if (check.kind === "missing") {
     // Nobody has all of them: only one that is asked for is missed.
-    if (!isNamed) return { name, status: "pass", detail: "not installed", fix: null };
+    if (!isNamed)
+      return { name, status: "pass", detail: "not installed; nothing here asks for it", fix: null };
     return { name, status: "warn", detail: "not found in PATH", fix: check.hint };
   }
   if (check.kind === "failed") {
