@@ -289,9 +289,10 @@ export const CRASH_SCENARIOS: readonly CrashScenario[] = [
       expectFreed(place, subject, { last: { ...last, stderr: "" }, all });
       expectSalvaged(place, subject);
       const salvageRef = `refs/ao/salvage/${subject.id}/1`;
-      expect(cleanupSchema.parse(JSON.parse(last.stdout))).toMatchObject({
-        ...{ cleaned: [{ id: subject.id, salvageRef }], skipped: [], errors: [] },
-      });
+      const { cleaned, errors } = cleanupSchema.parse(JSON.parse(last.stdout));
+      // Where other subjects were before, it has theirs as well.
+      expect(cleaned).toContainEqual(expect.objectContaining({ id: subject.id, salvageRef }));
+      expect(errors).toEqual([]);
     },
   },
   {
