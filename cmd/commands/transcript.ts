@@ -3,19 +3,12 @@ import { AoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
 import { isoTime } from "../../src/domain/iso-time.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
-import {
-  emptyTranscriptTrash,
-  type PruneOutcome,
-  pruneTranscript,
-} from "../../src/lifecycle/transcripts/prune-transcript.ts";
 import { forEachMessage, readPage, type TranscriptPage } from "../../src/lifecycle/transcripts/read-page.ts";
 import { type RepairOutcome, repairTranscript } from "../../src/lifecycle/transcripts/repair-transcript.ts";
-import { transcriptTrash } from "../../src/lifecycle/transcripts/transcript-trash.ts";
 import { isSound, verifyTranscripts } from "../../src/lifecycle/transcripts/verify-transcripts.ts";
 import { countFlag, jsonOption, sessionIds } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
-import { forEachOf, worstOf } from "../several.ts";
 import { table } from "../table.ts";
 import {
   gapsJson,
@@ -26,6 +19,7 @@ import {
   reportJson,
   turnInFlightText,
 } from "../transcript-view.ts";
+import { pruneCommand } from "./transcript-prune.ts";
 
 const MAX_PAGE = 10_000;
 const MAX_NUMBER = 999_999_999;
@@ -138,33 +132,6 @@ async function exportTo(invocation: Invocation, name: string, { format }: { read
   return undefined;
 }
 
-function pruneText({ id, files, bytes }: PruneOutcome, folder: string): string {
-  if (files.length === 0) return `${id} has no transcript`;
-  return `${id} pruned: ${files.length} files, ${bytes} bytes, in ${folder}`;
-}
-
-async function prune(invocation: Invocation, names: readonly string[]): Promise<undefined> {
-  invocation.hold();
-  const ao = await invocation.open("existing");
-  const ids = sessionIds(ao, names);
-  const outcome = await forEachOf(ids, (id) => pruneTranscript(ao.deps, id), invocation.isInterrupted);
-  const { results, failures } = outcome;
-  const [failure] = failures;
-  if (failure !== undefined && ids.length === 1) throw failure.error;
-  const { folder } = transcriptTrash(ao.deps);
-  const lines = () => results.map((one) => pruneText(one, folder));
-  if (failure !== undefined) {
-    // A script that gets an error finds the results in it, and nothing on stdout.
-    if (!invocation.json) await invocation.print(results, lines);
-    throw worstOf(outcome, "ao transcript prune");
-  }
-  const deleted = await emptyTranscriptTrash(ao.deps);
-  await invocation.print({ data: results, trash: folder, deleted }, lines);
-  if (deleted.length > 0)
-    invocation.note(`${deleted.length} files that were pruned 14 days ago or earlier are deleted`);
-  return undefined;
-}
-
 function showCommand(host: Host): Command {
   return host
     .command({
@@ -224,21 +191,6 @@ function exportCommand(host: Host): Command {
       new Option("--format <format>", "what to print").choices(["markdown", "jsonl"]).default("markdown"),
     )
     .action(host.action(exportTo));
-}
-
-function pruneCommand(host: Host): Command {
-  return host
-    .command({
-      usage: "prune <session...>",
-      purpose: "Move transcripts of sessions that are over into the trash, for 14 days",
-      more: "Nothing is ever deleted by age alone: what was pruned is deleted by a prune 14 days later or more.",
-      examples: [
-        ["ao transcript prune app-7", "its files, copies included, go to the trash"],
-        ["ao transcript prune app-7 app-8 --json", "two of them, for a script"],
-      ],
-    })
-    .addOption(jsonOption())
-    .action(host.action(prune));
 }
 
 /** `ao transcript …`. */

@@ -2,7 +2,7 @@ import { AoError } from "../domain/errors.ts";
 import { parseProjectId } from "../domain/ids.ts";
 import type { Project } from "../domain/project.ts";
 import type { ConfiguredProject } from "../ports/config.ts";
-import type { PostCreate } from "../ports/workspace.ts";
+import type { PostCreate } from "../ports/post-create.ts";
 import type { SessionDeps } from "./deps.ts";
 import { tendPools } from "./pool/tend-pools.ts";
 import { newProject, occupiesProject, type ProjectChoice, projectNotFound } from "./project-draft.ts";

@@ -4,20 +4,11 @@ import type { OperationId } from "../domain/operation.ts";
 import type { HeadPosition } from "../domain/salvage.ts";
 import type { WorkspaceFinding } from "../domain/workspace-finding.ts";
 import type { Fence } from "./fence.ts";
+import type { PostCreate } from "./post-create.ts";
 import type { ProcessUse } from "./process-table.ts";
 import type { SweptTrash } from "./swept-trash.ts";
 import type { ToolCheck } from "./tool-check.ts";
 import type { BranchQuery, KeptBranch, WorkspaceSurvey } from "./workspace-facts.ts";
-
-/** What is put into a new workspace before the agent starts. Paths are relative to the repository. */
-export interface PostCreate {
-  readonly symlinks: readonly string[];
-  readonly copy: readonly string[];
-  /** Shell commands that the user wrote in the configuration, run in the workspace, in order. */
-  readonly commands: readonly string[];
-  /** For each command, in milliseconds. */
-  readonly timeoutMs: number;
-}
 
 /** Names one workspace. `path` is inside the managed root, whatever was recorded. */
 export interface WorkspaceRef {

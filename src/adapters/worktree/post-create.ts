@@ -1,5 +1,5 @@
 import { AoError } from "../../domain/errors.ts";
-import type { PostCreate } from "../../ports/workspace.ts";
+import type { PostCreate } from "../../ports/post-create.ts";
 import { withoutGitLocation } from "./git-environment.ts";
 import { ledAway, type PlannedHead } from "./planned-head.ts";
 import { checkPutPaths, mergePuts, type PutResult, putCopy, putLink } from "./put-files.ts";

@@ -5,7 +5,8 @@ import type { LaunchId, SessionId, TurnId } from "../../domain/ids.ts";
 import type { Operation } from "../../domain/operation.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { IdSource } from "../../ports/ids.ts";
-import type { CreatedWorkspace, PostCreate, WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
+import type { PostCreate } from "../../ports/post-create.ts";
+import type { CreatedWorkspace, WorkspacePlan, WorkspaceRef } from "../../ports/workspace.ts";
 import {
   CREATED_SHAPE,
   isAbsolute,

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import type { IgnoredRule } from "../../../src/domain/ignored-rule.ts";
 import type { FindingKind, SkipReason } from "../../../src/domain/workspace-finding.ts";
-import type { PostCreate } from "../../../src/ports/workspace.ts";
+import type { PostCreate } from "../../../src/ports/post-create.ts";
 import type { TestRepository } from "../git-repository.ts";
 
 /** The worktree of a session in its repository. */

@@ -9,7 +9,8 @@ import { type AoError, type AoErrorCode, isAoError } from "../../../../src/domai
 import type { ProjectId, SessionId } from "../../../../src/domain/ids.ts";
 import { type OperationId, operationIdOfDigest } from "../../../../src/domain/operation.ts";
 import type { WorkspaceFinding } from "../../../../src/domain/workspace-finding.ts";
-import type { PostCreate, WorkspacePlan, WorkspaceSpec } from "../../../../src/ports/workspace.ts";
+import type { PostCreate } from "../../../../src/ports/post-create.ts";
+import type { WorkspacePlan, WorkspaceSpec } from "../../../../src/ports/workspace.ts";
 import { GIT_ENV, gitIn, gitRepository, type TestRepository } from "../../../support/git-repository.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 

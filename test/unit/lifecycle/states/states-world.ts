@@ -18,7 +18,7 @@ import { type KillOptions, killSession } from "../../../../src/lifecycle/kill-se
 import type { ProjectSettings } from "../../../../src/lifecycle/projects.ts";
 import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
 import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
-import type { PostCreate } from "../../../../src/ports/workspace.ts";
+import type { PostCreate } from "../../../../src/ports/post-create.ts";
 import { aProject } from "../../../support/builders.ts";
 import { GIT_ENV, type TestRepository } from "../../../support/git-repository.ts";
 import { otherDisk } from "../../../support/other-disk.ts";
