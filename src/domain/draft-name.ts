@@ -1,6 +1,8 @@
 const DRAFT = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** Where a file of the data directory is written before it is renamed to its `path`; `uuid` is unlike any other. Pure. */
+/**
+ * Where a file of the data directory is written before it is renamed to its `path`; `uuid` is unlike any other. Pure.
+ */
 export function draftName(path: string, uuid: string): string {
   return `${path}.${uuid}.tmp`;
 }

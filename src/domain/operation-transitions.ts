@@ -86,7 +86,9 @@ export function recordProgress(
   }));
 }
 
-/** Gives it back, to be tried again at once or after the backoff of this attempt; progress and schedule in one write. */
+/**
+ * Gives it back, to be tried again at once or after the backoff of this attempt; progress and schedule in one write.
+ */
 export function releaseOperation(
   operation: Operation,
   release: {

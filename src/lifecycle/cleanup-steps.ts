@@ -99,8 +99,8 @@ async function endFreed(
 }
 
 /**
- * Deletes the planned branch of a session whose worktree was freed before, and completes the operation. Each step may be
- * repeated.
+ * Deletes the planned branch of a session whose worktree was freed before, and completes the operation. Each step may
+ * be repeated.
  *
  * @returns the branch; `null` when it stays, since it is not any more what was planned.
  * @throws AoError git_unavailable, git_failed.

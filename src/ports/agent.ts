@@ -46,7 +46,7 @@ export interface AgentCapabilities {
   readonly firstPrompt: "file" | "stdin" | "message";
   /** It takes no message before a sign that it is ready: a hook, its own files, or its screen. */
   readonly showsReadiness: boolean;
-  /** How long after its start it may show readiness for a first prompt that is a message, in milliseconds; absent for 30 s. */
+  /** Until when after its start a first message waits for its readiness, in milliseconds; 30 s when absent. */
   readonly readyWithinMs?: number;
   /** Nothing tells yet that it is ready, and its prompts are not known: it takes no message at all until then. */
   readonly needsReadiness?: boolean;

@@ -21,6 +21,8 @@ export interface Files {
   removeTree(path: string): Promise<void>;
   /** Removes a folder when nothing is in it; whatever else is there stays. Idempotent. */
   removeEmptyFolder(path: string): Promise<void>;
-  /** Removes drafts right in a folder (`isDraftName`) that were last written before then, Unix milliseconds. Idempotent. */
+  /**
+   * Removes drafts right in a folder (`isDraftName`) that were last written before then, Unix milliseconds. Idempotent.
+   */
   removeDrafts(folder: string, beforeMs: number): Promise<void>;
 }

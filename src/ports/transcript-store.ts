@@ -48,7 +48,10 @@ export interface TranscriptStore {
    * what `ao` records of a session is only ever added to.
    */
   saveRewrite(ref: TranscriptRef, draft: TranscriptRewrite): Promise<SaveResult>;
-  /** Likewise, and the log holds nothing else after it: what comes late into a session is put in its place so. Salvage and copies are not touched. */
+  /**
+   * Likewise, and the log holds nothing else after it: what comes late into a session is put in its place so. Salvage
+   * and copies are not touched.
+   */
   saveRewriteCompact(ref: TranscriptRef, draft: TranscriptRewrite): Promise<SaveResult>;
   /** Sets the marker of a turn, in the place of an older one. */
   beginTurn(

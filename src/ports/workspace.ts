@@ -190,11 +190,11 @@ export interface Workspace {
   /**
    * Frees it when nothing would be lost; branches stay. Takes the same time however much is in it: its files wait
    * for `sweepTrash`. Idempotent, and goes on where one that was broken off at any point has stopped. `onBranch`
-   * is told which branch is checked out in it, before the first step that could not be gone back on: whoever puts that on record has it whatever happens next. It is not called
-   * when no branch is checked out, also when one holds that commit, nor when it is gone; what it throws ends
-   * the call, with nothing changed. `isKept` is asked when it holds work that a salvage can hold, in the last
-   * moment; what it throws leaves the workspace where it was, and so does what `fence` throws, which is asked before
-   * each step that changes something.
+   * is told which branch is checked out in it, before the first step that could not be gone back on: whoever puts that
+   * on record has it whatever happens next. It is not called when no branch is checked out, also when one holds that
+   * commit, nor when it is gone; what it throws ends the call, with nothing changed. `isKept` is asked when it holds
+   * work that a salvage can hold, in the last moment; what it throws leaves the workspace where it was, and so does
+   * what `fence` throws, which is asked before each step that changes something.
    *
    * @throws AoError workspace_dirty with `details.findings` when it holds anything that is not kept; untouched
    *   then.

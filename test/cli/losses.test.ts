@@ -15,7 +15,9 @@ const stored = async (ao: Ao, id: string) => (await ao.json(showSchema, ["show",
 const shown = async (ao: Ao, id: string) => (await ao.json(showSchema, ["show", id])).status;
 const pidOf = (ao: Ao, what: "pane_pid" | "pid") => Number(ao.tmux("list-panes", "-a", "-F", `#{${what}}`));
 
-/** So many ticks, with the status that each leaves. One that could not look says so in its exit, which is no news here. */
+/**
+ * So many ticks, with the status that each leaves. One that could not look says so in its exit, which is no news here.
+ */
 async function ticks(ao: Ao, id: string, count: number, env: Record<string, string> = {}) {
   const statuses: string[] = [];
   for (let tick = 1; tick <= count; tick++) {

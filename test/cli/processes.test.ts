@@ -31,7 +31,9 @@ function tally(log: string): string {
     .join(", ");
 }
 
-/** All that each command starts, beside itself. A number that grows costs every user time: look for another way first. */
+/**
+ * All that each command starts, beside itself. A number that grows costs every user time: look for another way first.
+ */
 const STARTS = {
   "list, nothing live": "",
   "list of 1 live session": "tmux 1",

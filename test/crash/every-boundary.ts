@@ -26,8 +26,8 @@ export async function inLanes<Item>(
 }
 
 /**
- * Kills a command at each of its boundaries, or at every `step`-th beginning with the `first`, at one at least, and sees one reconcile set
- * it right. Returns how many those were; a command that crosses none fails.
+ * Kills a command at each of its boundaries, or at every `step`-th beginning with the `first`, at one at least, and
+ * sees one reconcile set it right. Returns how many those were; a command that crosses none fails.
  */
 export async function sweep(
   scenario: CrashScenario,

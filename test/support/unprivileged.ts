@@ -19,7 +19,10 @@ export function unprivileged<Result>(folders: readonly string[], work: () => Res
   }
 }
 
-/** To the end of the test this process, and what it starts, is bound by modes; the folders are its user's, with all in them. */
+/**
+ * To the end of the test this process, and what it starts, is bound by modes; the folders are its user's, with all in
+ * them.
+ */
 export function becomeUnprivileged(folders: readonly string[]): void {
   if (process.geteuid?.() !== 0) return;
   giveAway(folders);

@@ -104,8 +104,8 @@ function whyUnbegun(
 
 /**
  * What the agent said last. It may be lost: tmux (3.3a) closes the terminal of a process that is dead when nothing
- * waits to be read there, and on a busy machine Linux may not have handed on all that was written. Its screen may come a moment after its death, or stay empty; that it could not be read,
- * as on a busy machine, does not say that it is.
+ * waits to be read there, and on a busy machine Linux may not have handed on all that was written. Its screen may come
+ * a moment after its death, or stay empty; that it could not be read, as on a busy machine, does not say that it is.
  */
 async function lastWords(
   deps: TmuxDeps,

@@ -133,7 +133,10 @@ function exitCodeOf(git: Git, result: LongResult, timeoutMs: number): number {
 
 const outputOfRun = (result: LongResult): string => (result.kind === "not_started" ? "" : result.output);
 
-/** On the branch, or on none when a commit was asked for, with an index that equals its commit and no file of it missing. */
+/**
+ * On the branch, or on none when a commit was asked for, with an index that equals its commit and no file of it
+ * missing.
+ */
 async function isComplete({ git, path, branch }: AddRequest): Promise<boolean> {
   const where = inDirectory(path);
   const [head, index, missing] = await Promise.all([

@@ -23,8 +23,8 @@ export interface IndexReport {
 }
 
 /**
- * Reads the index, and the settings on the way. `ls-files -v` writes the tag of an assume-unchanged entry in lower case and `S` for
- * skip-worktree (git-ls-files(1)).
+ * Reads the index, and the settings on the way. `ls-files -v` writes the tag of an assume-unchanged entry in lower case
+ * and `S` for skip-worktree (git-ls-files(1)).
  */
 export async function readIndex(
   git: Git,

@@ -12,7 +12,9 @@ export type Reach =
   /** Nobody could look. */
   | { readonly kind: "unseen"; readonly why: string };
 
-/** Looks at a session, and never starts one. That its runtime is not there proves nothing while its process may live. */
+/**
+ * Looks at a session, and never starts one. That its runtime is not there proves nothing while its process may live.
+ */
 export async function reachOf(deps: SessionDeps, id: SessionId): Promise<Reach> {
   if (isTerminal(requireSession(deps, id).lifecycle))
     return { kind: "gone", why: `session ${id} is terminated` };

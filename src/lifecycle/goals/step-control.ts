@@ -118,7 +118,9 @@ async function tell(deps: SessionDeps, step: Step, { state, target }: Telling): 
   return take(deps, { ...step, progress: dispatch.now() }, answer);
 }
 
-/** An order that was taken is never given again while its agent runs; one that may have been only where that is safe. */
+/**
+ * An order that was taken is never given again while its agent runs; one that may have been only where that is safe.
+ */
 function obstacleTo(runtime: GoalRuntime, { held, progress, mode }: Step): "wait" | "unsafe" | null {
   if (runtime.replaysAfterRestart) return null;
   if (progress.accepted !== null) return "wait";

@@ -33,9 +33,9 @@ export interface QueuedDeliveries {
 
 /**
  * Delivers what is queued, of all sessions, in the order of each queue, as far as the agents can take it now: none
- * is waited for but, for three seconds each and several at once, for its receipts. A session that is over keeps its queue, without an error, and so does one
- * whose row cannot be read, of which whoever looks at the rows tells. Goes by the rows,
- * so sessions are observed before: an agent that was at work then is not even looked at.
+ * is waited for but, for three seconds each and several at once, for its receipts. A session that is over keeps its
+ * queue, without an error, and so does one whose row cannot be read, of which whoever looks at the rows tells. Goes by
+ * the rows, so sessions are observed before: an agent that was at work then is not even looked at.
  *
  * @throws AoError when the store cannot be used.
  */

@@ -21,8 +21,8 @@ interface Owners {
 
 /**
  * Runtimes and worktrees that no session and no unfinished operation owns; those that were made ahead are nobody's
- * by intent, and none. Changes nothing. What another process just makes is none: the world is listed before those who may own it are read.
- * Where a look just listed all `marks` and each has an owner, the runtimes are not listed again.
+ * by intent, and none. Changes nothing. What another process just makes is none: the world is listed before those who
+ * may own it are read. Where a look just listed all `marks` and each has an owner, the runtimes are not listed again.
  *
  * @throws AoError runtime_unavailable, data_dir_unusable when it could not look.
  */

@@ -32,7 +32,8 @@ export interface ReconcileOptions extends ContinueOptions {
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, takes up
  * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away
  * what nobody owns, makes worktrees ahead where they are asked for, deletes the files of removed worktrees and what
- * broken-off writes left. What cannot be done is among the errors and stops nothing else. A second tick at once changes nothing.
+ * broken-off writes left. What cannot be done is among the errors and stops nothing else. A second tick at once changes
+ * nothing.
  *
  * @throws AoError when the store cannot be used.
  */

@@ -1,4 +1,6 @@
-/** What the model does next in answer to a prompt. A step that calls a tool is followed by the next one once that ended. */
+/**
+ * What the model does next in answer to a prompt. A step that calls a tool is followed by the next one once that ended.
+ */
 export type Step =
   /** Says it at once and ends the turn. */
   | { readonly kind: "text"; readonly text: string }

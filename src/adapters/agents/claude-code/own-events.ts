@@ -10,7 +10,9 @@ import { isInterrupt, isPrompt, type LogRecord } from "./log-record.ts";
 
 /** How much of the end of a log is read, in bytes. */
 const TAIL_BYTES = 256 * 1024;
-/** Without a word of its own in the log no hook comes; a log is written before claude says that it rests, or just after. */
+/**
+ * Without a word of its own in the log no hook comes; a log is written before claude says that it rests, or just after.
+ */
 const NO_HOOK_MS = 500;
 const LOST_HOOK_MS = 5_000;
 /** The record of a prompt on standard input may be older than the word that claude has started: by that at most. */

@@ -20,7 +20,9 @@ function entriesOf(message: StoredMessage, all: Messages): readonly Entry[] {
   return end === undefined ? said : [...said, { ...end, position: endPosition(message) }];
 }
 
-/** A prompt is what a person wrote, without what opencode read for it. One that came during an answer begins no turn. */
+/**
+ * A prompt is what a person wrote, without what opencode read for it. One that came during an answer begins no turn.
+ */
 function prompted(message: StoredMessage, all: Messages): readonly Entry[] {
   const { parts, createdMs } = message;
   const written = parts.filter(({ data }) => data["synthetic"] !== true && data["ignored"] !== true);

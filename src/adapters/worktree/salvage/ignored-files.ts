@@ -23,7 +23,9 @@ export function ignoredFiles(root: string, paths: readonly string[]): FolderCont
 const partsOf = (text: string): readonly string[] =>
   text.split("/").filter((part) => part !== "" && part !== ".");
 
-/** What a path inside a folder stands for that a program has told as text; where bytes were lost, all that is like it. */
+/**
+ * What a path inside a folder stands for that a program has told as text; where bytes were lost, all that is like it.
+ */
 export function pathsLike(root: string, text: string): readonly BytePath[] {
   return resolveParts(root, partsOf(text));
 }

@@ -125,7 +125,9 @@ async function bringBack(root: string, here: BytePath, path: BytePath): Promise<
   return moveIfFree(placeOf(root, here), placeOf(root, path));
 }
 
-/** Moves a file or a link to a place where nothing is, whatever comes there at the same moment. False when something is. */
+/**
+ * Moves a file or a link to a place where nothing is, whatever comes there at the same moment. False when something is.
+ */
 export async function moveIfFree(from: Buffer, to: Buffer): Promise<boolean> {
   try {
     const found = await lstat(from);

@@ -117,7 +117,9 @@ describe("systemFiles.removeTree", () => {
 
   const LINKED = ["launch", "launch/app-1", "launch/app-1/l-1"];
 
-  /** A data directory with a link in place of `at`, which leads to what is laid out alike at `there`, with work in it. */
+  /**
+   * A data directory with a link in place of `at`, which leads to what is laid out alike at `there`, with work in it.
+   */
   function besideWork(dataDir: string, there: string, at: string): string {
     const work = join(there, "launch/app-1/l-1/work");
     mkdirSync(dirname(work), { recursive: true });

@@ -65,7 +65,9 @@ function foldersOf(dataDir: string, ownDisk: OwnDisk | undefined) {
   return { managedRoot, trashDir: join(ownDisk === "trash" ? otherDisk() : dataDir, "trash") };
 }
 
-/** A git that takes every repository for another user's while there is such a file, whoever runs it (setup.c, 2.39.5). */
+/**
+ * A git that takes every repository for another user's while there is such a file, whoever runs it (setup.c, 2.39.5).
+ */
 function wary(flag: string): string {
   return gitWrapper(`[ ! -e '${flag}' ] || export GIT_TEST_ASSUME_DIFFERENT_OWNER=1`);
 }

@@ -51,7 +51,9 @@ const namedBy = ({ cleaned, skipped, errors }: CleanupResult) => ({
   errors,
 });
 
-/** A dry run, and the run, which name the same. Returns the reason to skip the only session, `null` when it was freed. */
+/**
+ * A dry run, and the run, which name the same. Returns the reason to skip the only session, `null` when it was freed.
+ */
 async function cleanTwice(world: StatesWorld, salvage: boolean): Promise<SkipReason | null> {
   const dry = await world.cleanup({ salvage, dryRun: true });
   const run = await world.cleanup({ salvage });
