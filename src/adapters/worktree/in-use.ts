@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { errorMessage } from "../../domain/errors.ts";
 import type { ProcessTable, ProcessUse } from "../../ports/process-table.ts";
 import type { Found } from "./findings.ts";
@@ -15,7 +16,7 @@ const PAUSE_MS = 100;
 
 /**
  * The processes that use a folder. A git that only looks, ours or that of another `ao`, works in it for a
- * moment and is waited for. `seen` is an earlier look at more than this folder.
+ * moment and is waited for, and so is an `ao` that reads where its `.git` leads to. `seen` is an earlier look at more than this folder.
  */
 export async function inUse(
   { processes }: Looking,
@@ -25,7 +26,8 @@ export async function inUse(
   try {
     const real = await realpath(folder);
     let users = seen === undefined ? await processes.usersOf(real) : usersWithin(seen, real);
-    for (let look = 1; look < LOOKS && users.length > 0 && users.every(isGit); look += 1) {
+    const looksOnly = (use: ProcessUse) => isGit(use) || readsLink(use, real);
+    for (let look = 1; look < LOOKS && users.length > 0 && users.every(looksOnly); look += 1) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       users = await processes.usersOf(real);
     }
@@ -53,6 +55,10 @@ function usersWithin(seen: readonly ProcessUse[], folder: string): readonly Proc
 }
 
 const isGit = ({ command }: ProcessUse): boolean => /^(\S*\/)?git(\s|$)/.test(command);
+
+function readsLink({ paths }: ProcessUse, folder: string): boolean {
+  return paths.every((path) => path === join(folder, ".git"));
+}
 
 function describe({ pid, command, paths }: ProcessUse, folder: string): string {
   const [first = folder] = paths;
