@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { assertNever } from "../../domain/assert-never.ts";
 import type { ProcessTable } from "../../ports/process-table.ts";
 import { listPanesArgs } from "./args.ts";
@@ -21,11 +22,21 @@ export type ServerAnswer =
       readonly isDeaf?: true;
     };
 
-/** Asks one server for all its panes; one that goes away meanwhile is asked once more. Never rejects. */
+const ASKS = 4;
+const PAUSE_MS = 20;
+
+/** Asks one server for all its panes; one that goes away meanwhile is asked again, until it is gone. Never rejects. */
 export async function askServer(run: RunTmux, socketPath: string): Promise<ServerAnswer> {
-  const answer = await run(socketPath, listPanesArgs());
-  const isLost = answer.kind === "refused" && answer.refusal === "server_lost";
-  return readAnswer(isLost ? await run(socketPath, listPanesArgs()) : answer);
+  let answer = await run(socketPath, listPanesArgs());
+  for (let asks = 1; asks < ASKS && isLost(answer); asks += 1) {
+    if (asks > 1) await sleep(PAUSE_MS);
+    answer = await run(socketPath, listPanesArgs());
+  }
+  return readAnswer(answer);
+}
+
+function isLost(answer: TmuxAnswer): boolean {
+  return answer.kind === "refused" && answer.refusal === "server_lost";
 }
 
 function readAnswer(answer: TmuxAnswer): ServerAnswer {

@@ -50,6 +50,8 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
   [/^no server running on /m, "no_server"],
   [/^error connecting to .*\((?:No such file or directory|Connection refused)\)$/m, "no_server"],
   [/^(?:lost server|server exited)/m, "server_lost"],
+  // A server that has no session any more ends at once.
+  [/^no current (?:target|session|client)$/m, "server_lost"],
 ];
 
 /** Reads tmux's own words, as client.c, cmd-find.c and cmd-new-session.c of 3.2 to 3.6 print them. */

@@ -17,6 +17,7 @@ test.each([
   ["lost server", "server_lost"],
   ["server exited unexpectedly", "server_lost"],
   ["server exited", "server_lost"],
+  ["no current target", "server_lost"],
   ["duplicate session: app-1", "duplicate_session"],
   ["protocol version mismatch (client 8, server 7)", "other"],
   ["command too long", "other"],
