@@ -1,8 +1,6 @@
 import type { CancelAnswer } from "../../domain/cancel-answer.ts";
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LaunchId } from "../../domain/ids.ts";
-import { isTerminal } from "../../domain/lifecycle.ts";
-import type { SessionRecord } from "../../domain/session.ts";
 import { isSettledTurn, type Turn, type TurnKey } from "../../domain/turn.ts";
 import type { Fence } from "../../ports/fence.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
@@ -13,6 +11,7 @@ import { messagesLock } from "../messages/messages-lock.ts";
 import { hearSession, observeLive } from "../messages/observe-target.ts";
 import { crossing } from "../operations/crossing.ts";
 import { patience } from "../patience.ts";
+import { isProvenGone } from "../proven-gone.ts";
 import { requireSession, runtimeTarget } from "../session-refs.ts";
 import { endTools } from "./end-tools.ts";
 
@@ -127,7 +126,7 @@ async function pressAlone(
     return answer;
   }
   const detail = `the agent told nothing within ${EVIDENCE_MS / 1000} s`;
-  return (await isProvenGone(deps, key)) ? gone() : { kind: "delivery_unconfirmed", detail };
+  return (await isProvenGone(deps, key.sessionId)) ? gone() : { kind: "delivery_unconfirmed", detail };
 }
 
 /** A turn that is stopped stays so: what cannot be done about what it left is no matter of its cancellation. */
@@ -185,7 +184,7 @@ function answered(answer: CancelAnswer): Running {
 
 async function refusedAnswer(deps: SessionDeps, key: TurnKey, error: unknown): Promise<CancelAnswer> {
   const { code, message } = isAoError(error) ? error : new AoError("internal", errorMessage(error));
-  if (code === "not_running" && (await isProvenGone(deps, key))) return gone();
+  if (code === "not_running" && (await isProvenGone(deps, key.sessionId))) return gone();
   return code === "delivery_failed"
     ? { kind: "error", code, message }
     : { kind: "disconnected", detail: message };
@@ -193,14 +192,6 @@ async function refusedAnswer(deps: SessionDeps, key: TurnKey, error: unknown): P
 
 function gone(): CancelAnswer {
   return { kind: "state_lost", detail: "the agent's process is gone" };
-}
-
-/** By pid, start time and boot id, or because the session is known to be over. */
-async function isProvenGone(deps: SessionDeps, { sessionId }: TurnKey): Promise<boolean> {
-  const { lifecycle, metadata }: SessionRecord = requireSession(deps, sessionId);
-  if (isTerminal(lifecycle) || metadata.process === null) return isTerminal(lifecycle);
-  const [fact] = await deps.processes.look([metadata.process]);
-  return fact?.kind === "dead";
 }
 
 async function isSettledIn(deps: SessionDeps, key: TurnKey, withinMs: number): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { SessionId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionDeps } from "../deps.ts";
 import { type LiveSession, observeLive } from "../messages/observe-target.ts";
+import { isProvenGone } from "../proven-gone.ts";
 import { requireSession } from "../session-refs.ts";
 
 /** Whether an agent can be told something. Only what was seen to be gone is gone. */
@@ -25,11 +26,4 @@ export async function reachOf(deps: SessionDeps, id: SessionId): Promise<Reach> 
     if (!isAoError(error, "not_running")) throw error;
     return { kind: (await isProvenGone(deps, id)) ? "gone" : "unseen", why: error.message };
   }
-}
-
-async function isProvenGone(deps: SessionDeps, id: SessionId): Promise<boolean> {
-  const { lifecycle, metadata } = requireSession(deps, id);
-  if (isTerminal(lifecycle) || metadata.process === null) return isTerminal(lifecycle);
-  const [fact] = await deps.processes.look([metadata.process]);
-  return fact?.kind === "dead";
 }
