@@ -1,5 +1,5 @@
-import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionId } from "../domain/ids.ts";
+import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionDeps } from "./deps.ts";
 import { requireSession } from "./session-refs.ts";
 
