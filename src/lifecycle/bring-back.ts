@@ -112,7 +112,9 @@ async function relaunch(
   options.onStep?.("starting agent");
   undo.push(undoLaunch(deps, draft));
   const launch = { ...draft, workspacePath: progress.created.path };
-  const spec = await crossing(deps, "restore.launch.files", () => prepareLaunch(deps, launch));
+  const spec = await crossing(deps, "restore.launch.files", () =>
+    prepareLaunch(deps, launch, fenceOf(deps, held)),
+  );
   await removeEndedLaunch(deps, record);
   const ready = () => operationLedger(deps).checkpoint(held, restoreProgressJson(progress));
   await crossing(deps, "restore.ready", ready);

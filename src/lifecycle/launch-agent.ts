@@ -6,6 +6,7 @@ import type { SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { GoalProvenance } from "../domain/turn.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
 import type { AgentPlace } from "../ports/agent-target.ts";
+import type { Fence } from "../ports/fence.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
 import { requireTool } from "./require-tool.ts";
@@ -100,17 +101,24 @@ function refuseMode({ agent, permissions }: LaunchDraft): void {
 }
 
 /**
- * Writes the private files of the launch and says what to start.
+ * Writes the private files of the launch and says what to start. The fence is asked right before the first is
+ * written: what took the launch back would not come by again to remove them.
  *
  * @throws AoError agent_unavailable when the program is not there.
  * @throws AoError data_dir_unusable
+ * @throws AoError operation_in_progress when the claim was lost; nothing was written then.
  */
-export async function prepareLaunch(deps: LaunchDeps, draft: LaunchDraft): Promise<RuntimeSpec> {
+export async function prepareLaunch(
+  deps: LaunchDeps,
+  draft: LaunchDraft,
+  fence: Fence,
+): Promise<RuntimeSpec> {
   const { sessionId, launchId, workspacePath, prompt } = draft;
   const plan = planLaunch(deps.dataDir, draft);
   const env = launchEnvironment(deps, draft, plan.env);
   const program = await findProgram(deps, draft, { plan, env });
   const folder = launchDir(deps.dataDir, sessionId, launchId);
+  fence();
   if (prompt !== null && takesFile(draft)) await deps.files.write(promptFile(folder), prompt);
   for (const { path, content } of plan.files) await deps.files.write(path, content);
   const argv = [program, ...plan.argv.slice(1)];

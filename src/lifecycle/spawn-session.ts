@@ -144,7 +144,9 @@ async function start(
   request.onStep?.("starting agent");
   const launch = { ...draft, workspacePath: progress.created.path };
   undo.push(undoLaunch(deps, launch));
-  const spec = await crossing(deps, "spawn.launch.files", () => prepareLaunch(deps, launch));
+  const spec = await crossing(deps, "spawn.launch.files", () =>
+    prepareLaunch(deps, launch, fenceOf(deps, held)),
+  );
   const ready = () => operationLedger(deps).checkpoint(held, toJson(progress));
   await crossing(deps, "spawn.ready", ready);
   return startRuntime(deps, spec, { held, undo, boundary: "spawn.runtime.create" });

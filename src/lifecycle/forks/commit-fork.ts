@@ -76,11 +76,11 @@ async function runningAgent(
   if (progress.accepted.agentSessionId === null) throw conversationLost(progress);
   if (found !== undefined) await crossing(deps, "fork.ended", () => deps.runtime.destroy(found));
   const asked = await askedEnvironment(deps, progress);
+  const fence = fenceOf(deps, held);
   const spec = await crossing(deps, "fork.launch.files", () =>
-    prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
+    prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked), fence),
   );
-  const fenced = { ...spec, fence: fenceOf(deps, held) };
-  return crossing(deps, "fork.runtime.create", () => deps.runtime.create(fenced));
+  return crossing(deps, "fork.runtime.create", () => deps.runtime.create({ ...spec, fence }));
 }
 
 function conversationLost({ frozen: { seed } }: ForkProgress): AoError {

@@ -75,12 +75,13 @@ async function preparedCall(
   const { fork } = requireAgent(deps, progress.frozen.seed.metadata.agent);
   if (fork?.kind === "prefix") return () => copied(() => fork.copy(copyRequest(deps, progress)));
   const asked = await askedEnvironment(deps, progress);
+  const fence = fenceOf(deps, held);
   const spec = await crossing(deps, "fork.launch.files", () =>
-    prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked)),
+    prepareLaunch({ ...deps, callerEnv: asked.callerEnv }, forkDraft(deps, progress, asked), fence),
   );
   const agentSessionId = nativeConversation(deps, progress);
   const { throughPosition } = progress.frozen.conversation;
   const inheritedThrough = fork?.kind === "native" ? throughPosition : null;
-  const start = () => deps.runtime.create({ ...spec, fence: fenceOf(deps, held) });
+  const start = () => deps.runtime.create({ ...spec, fence });
   return () => startedBy(start, { agentSessionId, inheritedThrough });
 }
