@@ -21,8 +21,6 @@ import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 import { keptWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo-steps.ts";
 
-const NEVER_BEGAN = "its conversation never had a prompt, so a new one was begun with the recorded prompt";
-
 /** What the steps of one restore work with. */
 export interface Restore {
   readonly record: SessionRecord;
@@ -38,7 +36,7 @@ export interface Restore {
  * @throws AoError as `Workspace.restore`, `Snapshots.putBack` and `Runtime.create`; `undo` holds what takes it back.
  */
 export async function bringBack(deps: SessionDeps, restore: Restore): Promise<RestoreResult> {
-  const { draft, held, undo, options } = restore;
+  const { draft, held, undo } = restore;
   const progress = await restoreWorkspace(deps, restore);
   const started = await relaunch(deps, restore, progress);
   // From here on an agent may have worked in it.
@@ -46,13 +44,7 @@ export async function bringBack(deps: SessionDeps, restore: Restore): Promise<Re
   if (progress.plan !== null) undo.push(keptWorkspace(progress.created.path));
   const target = { sessionId: draft.sessionId, launchId: draft.launchId, ...started };
   undo.push(undoLaunch(deps, draft), undoRuntime(deps, target));
-  const begins = draft.neverBegan === true;
-  const told = {
-    fresh: options.fresh || begins,
-    warnings: [...(begins ? [NEVER_BEGAN] : []), ...progress.created.warnings],
-  };
-  const record = await onceStarted(() => completeRestored(deps, held, { progress, started, told }));
-  return { record, salvageRef: progress.putBack ?? null, ...told };
+  return onceStarted(() => completeRestored(deps, held, { progress, started }));
 }
 
 async function restoreWorkspace(

@@ -11,6 +11,7 @@ import { acceptLaunchPrompt } from "./messages/accept-launch-prompt.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { failUndone, takeBackLeft } from "./recovery/take-back-left.ts";
+import type { RestoreResult } from "./restore-options.ts";
 import { parseRestoreProgress, type RestoredProgress, type RestoreProgress } from "./restore-progress.ts";
 import { heldBy } from "./salvage/keep-and-free.ts";
 import { startedBy } from "./spawn-steps.ts";
@@ -20,19 +21,20 @@ import { discardWorkspace, undoLaunch, undoRuntime, undoWorkspace } from "./undo
 interface Restored {
   readonly progress: RestoredProgress;
   readonly started: StartedRuntime;
-  /** What its caller is told, and everyone who repeats the request. */
-  readonly told?: {
-    readonly fresh: boolean;
-    readonly warnings: readonly string[];
-  };
 }
 
-/** The last step of a restore: the row is open again, and its start complete, when the operation is. */
+const NEVER_BEGAN = "its conversation never had a prompt, so a new one was begun with the recorded prompt";
+
+/**
+ * The last step of a restore: the row is open again, and its start complete, when the operation is.
+ *
+ * @returns what its caller is told, and everyone who repeats the request.
+ */
 export async function completeRestored(
   deps: SessionDeps,
   held: LeasedOperation,
-  { progress, started, told }: Restored,
-): Promise<SessionRecord> {
+  { progress, started }: Restored,
+): Promise<RestoreResult> {
   const { ref, launchId, agentSessionId, created, opening } = progress;
   const patch = {
     ...{ launchId, launchedAtMs: held.createdAtMs, agentSessionId, branch: created.branch },
@@ -41,19 +43,26 @@ export async function completeRestored(
     process: started.process,
   };
   let restored: SessionRecord | undefined;
-  const salvageRef = progress.putBack ?? null;
-  const result = toJson({ launchId, salvageRef, warnings: created.warnings, ...told });
+  const told = toldOf(held, progress);
+  const result = toJson({ launchId, ...told });
   await crossing(deps, "restore.complete", () =>
     operationLedger(deps).complete(held, result, (store) => {
       const manager = lifecycleManager({ ...deps, store });
       manager.onRestoreInitiated(ref.sessionId, patch);
       restored = manager.onSpawnCompleted(ref.sessionId, started);
-      if (isFresh(held) || progress.begins === true)
-        acceptLaunchPrompt(deps, restored, { sinceMs: held.createdAtMs, opening });
+      if (told.fresh) acceptLaunchPrompt(deps, restored, { sinceMs: held.createdAtMs, opening });
     }),
   );
-  if (restored !== undefined) return restored;
+  if (restored !== undefined) return { record: restored, ...told };
   throw new AoError("internal", `session ${ref.sessionId} was not opened`);
+}
+
+function toldOf(
+  held: LeasedOperation,
+  { putBack, begins, created }: RestoredProgress,
+): Omit<RestoreResult, "record"> {
+  const warnings = [...(begins === true ? [NEVER_BEGAN] : []), ...created.warnings];
+  return { fresh: begins === true || isFresh(held), salvageRef: putBack ?? null, warnings };
 }
 
 /** One that takes its conversation up again is not prompted. */
@@ -77,10 +86,8 @@ export async function recoverRestore(deps: SessionDeps, held: LeasedOperation): 
   if (started === null || created === null) {
     return takeBackLeft(deps, held, stepsLeft(deps, progress, found));
   }
-  await restoreFences(
-    deps,
-    await completeRestored(deps, held, { progress: { ...progress, created }, started }),
-  );
+  const { record } = await completeRestored(deps, held, { progress: { ...progress, created }, started });
+  await restoreFences(deps, record);
 }
 
 /** Once a runtime was up the worktree is not touched any more: an agent may have worked in it. */
