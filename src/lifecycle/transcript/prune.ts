@@ -15,7 +15,10 @@ interface Pruning {
   readonly mayGo: Fence | undefined;
 }
 
-/** Moves a transcript that its lock is held of into a trash folder. */
+/**
+ * Moves a transcript that its lock is held of into a trash folder. The audit has `pruning` before anything is moved,
+ * and `pruned` once all of it is in the trash.
+ */
 export async function pruneTranscript(
   context: TranscriptContext,
   paths: TranscriptPaths,
@@ -28,7 +31,7 @@ export async function pruneTranscript(
   const sizes = await Promise.all(there.map((name) => sizeOf(files, `${folder}/${name}`)));
   const pruned = { files: there, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
   mayGo?.();
-  await writeDown(context, to, { event: "pruned", folder, ...pruned });
+  await writeDown(context, to, { event: "pruning", folder, ...pruned });
   await files.makeFolder(to.folder);
   mayGo?.();
   await moveAll(
@@ -40,6 +43,7 @@ export async function pruneTranscript(
   );
   await files.fsyncFolder(to.folder);
   await files.fsyncFolder(folder);
+  await writeDown(context, to, { event: "pruned", folder, ...pruned });
   return pruned;
 }
 
@@ -102,7 +106,7 @@ function prunedAtMs(name: string): number | undefined {
   return time === undefined ? undefined : Number(time);
 }
 
-/** Deletes what was pruned before a moment. */
+/** Deletes what was pruned before a moment; the audit has `deleting` before, and `deleted` when all is gone. */
 export async function emptyTrash(
   context: TranscriptContext,
   from: Trash,
@@ -111,8 +115,9 @@ export async function emptyTrash(
   const { files } = context;
   const old = (await files.list(from.folder)).filter((name) => (prunedAtMs(name) ?? beforeMs) < beforeMs);
   if (old.length === 0) return old;
-  await writeDown(context, from, { event: "deleted", folder: from.folder, files: old });
+  await writeDown(context, from, { event: "deleting", folder: from.folder, files: old });
   for (const name of old) await files.unlink(`${from.folder}/${name}`);
   await files.fsyncFolder(from.folder);
+  await writeDown(context, from, { event: "deleted", folder: from.folder, files: old });
   return old;
 }

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { memoryTranscriptFiles } from "../../../../src/adapters/memory/memory-transcript-files.ts";
+import {
+  type MemoryTranscriptFiles,
+  memoryTranscriptFiles,
+} from "../../../../src/adapters/memory/memory-transcript-files.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import { encode } from "../../../../src/lifecycle/transcript/bytes.ts";
 import type { TranscriptReader } from "../../../../src/ports/transcript-results.ts";
@@ -93,6 +96,13 @@ describe("a summary", () => {
 describe("a pruned transcript", () => {
   const TRASH = { folder: "/data/trash/transcripts", audit: "/data/transcripts/audit.jsonl" };
 
+  const auditOf = (files: MemoryTranscriptFiles): { readonly event: string }[] =>
+    Buffer.from(files.peek(TRASH.audit) ?? [])
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
   async function withCopy() {
     const made = await saved();
     const late = await resumed(storeOn(made.files, { writer: "late" }));
@@ -112,15 +122,11 @@ describe("a pruned transcript", () => {
     expect([...(await files.list(TRASH.folder))].sort()).toEqual(
       before.map((name) => `${name}.${T0_MS}.pruned`),
     );
-    const [line = ""] = Buffer.from(files.peek(TRASH.audit) ?? [])
-      .toString()
-      .split("\n");
-    expect(JSON.parse(line)).toEqual({
-      at: new Date(T0_MS).toISOString(),
-      event: "pruned",
-      folder: REF.folder,
-      ...pruned,
-    });
+    const entry = { at: new Date(T0_MS).toISOString(), folder: REF.folder, ...pruned };
+    expect(auditOf(files)).toEqual([
+      { ...entry, event: "pruning" },
+      { ...entry, event: "pruned" },
+    ]);
     expect(await store.load(REF)).toEqual({ kind: "missing", wasCommitted: false });
     expect(await store.prune(REF, TRASH)).toEqual({ files: [], bytes: 0 });
   });
@@ -133,11 +139,7 @@ describe("a pruned transcript", () => {
     files.poke(`${TRASH.folder}/something else`, new Uint8Array(1));
     expect(await store.emptyTrash(TRASH, T0_MS + 1)).toEqual(names);
     expect(await files.list(TRASH.folder)).toEqual(["something else"]);
-    const lines = Buffer.from(files.peek(TRASH.audit) ?? [])
-      .toString()
-      .trimEnd()
-      .split("\n");
-    expect(lines.map((line) => JSON.parse(line).event)).toEqual(["pruned", "deleted"]);
+    expect(auditOf(files).map(({ event }) => event)).toEqual(["pruning", "pruned", "deleting", "deleted"]);
   });
 
   test.each(["log", "ledger", "checkpoint"] as const)(
@@ -153,6 +155,7 @@ describe("a pruned transcript", () => {
         },
       });
       const failed = await stuck.prune(REF, TRASH).catch((error: unknown) => error);
+      expect(auditOf(files).map(({ event }) => event)).toEqual(["pruning"]);
       expect(failed).toMatchObject({
         code: "data_dir_unusable",
         details: { path: PATHS[file], inTrash: [] },
