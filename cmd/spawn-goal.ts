@@ -39,26 +39,23 @@ export function goalOf(flags: SpawnGoalFlags): Pick<SpawnInput, "goal"> {
   return { goal: { objective: parseObjective(goal), ...goalLimits({ maxTurns, until }) } };
 }
 
-/** What is told of the goal of a new session beside the session, with `--json`. */
-interface GoalBegun {
-  readonly warnings?: readonly string[];
-}
-
 /**
  * Gives a new session its goal, if it was spawned with one. An agent that is slow to start gets it from the next tick.
  * The session runs whatever becomes of that, and is told: why its goal could not be given now is a warning.
+ *
+ * @returns the warnings, which a person was told already.
  */
-export async function beginGoal(invocation: Invocation, ao: Ao, id: SessionId): Promise<GoalBegun> {
+export async function beginGoal(invocation: Invocation, ao: Ao, id: SessionId): Promise<readonly string[]> {
   invocation.progress.step(`giving ${id} its goal`);
   try {
     const state = await advanceGoal(ao.deps, id, WAIT_MS);
     const waits = state !== undefined && state.pendingOperationId !== null;
     if (waits) invocation.note(`the goal of ${id} waits for its agent; ao reconcile delivers it`);
-    return {};
+    return [];
   } catch (error) {
     if (!isAoError(error)) throw error;
     const warning = `${id} runs, and its goal could not be given to it now: ${error.message}; ao reconcile does it`;
     invocation.warn(warning);
-    return { warnings: [warning] };
+    return [warning];
   }
 }

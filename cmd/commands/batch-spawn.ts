@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { printable } from "../../src/domain/printable.ts";
-import type { SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId } from "../../src/domain/user-text.ts";
 import { planBatch, type SkippedIssue } from "../../src/lifecycle/batch-spawn.ts";
 import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
@@ -13,7 +12,7 @@ import { type Failure, forEachOf } from "../several.ts";
 import { addSpawnFlags, prepareSpawn, type SpawnFlags, spawnInput } from "../spawn-flags.ts";
 
 interface Summary {
-  readonly created: readonly SessionRecord[];
+  readonly created: readonly { readonly id: string }[];
   readonly skipped: readonly SkippedIssue[];
   readonly failed: readonly Failure[];
 }
@@ -47,13 +46,13 @@ async function batchSpawn(
     async (issueId) => {
       const { record, warnings } = await spawnPlanned(ao, plan, { ...input, issueId });
       for (const warning of warnings) invocation.warn(`${record.id}: ${warning}`);
-      return record;
+      return { ...sessionJson(ao, record), warnings };
     },
     invocation.isInterrupted,
   );
   await invocation.print(
     {
-      created: created.map((record) => sessionJson(ao, record)),
+      created,
       skipped,
       failed: failed.map(({ id, error }) => ({ issueId: id, error: errorJson(error) })),
     },

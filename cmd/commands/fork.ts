@@ -46,7 +46,9 @@ async function fork(invocation: Invocation, name: string, flags: ForkFlags): Pro
   const result = await forkConfigured(ao, id, { ...request, turnId });
   for (const warning of result.warnings) invocation.warn(warning);
   const session = sessionJson(ao, result.record);
-  await invocation.print({ ...toForkJson(result.operation), session }, () => linesOf(result));
+  await invocation.print({ ...toForkJson(result.operation), session, warnings: result.warnings }, () =>
+    linesOf(result),
+  );
   return undefined;
 }
 

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
+import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { restoreConfigured } from "../../src/lifecycle/configured-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { type RestoreLostResult, restoreLost } from "../../src/lifecycle/restore-lost.ts";
+import type { RestoreResult } from "../../src/lifecycle/restore-options.ts";
 import { summarizeTranscript } from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -39,10 +41,15 @@ function refuseForAll({ fresh, salvage, requestId, wait }: RestoreFlags): void {
 function lostLines({ restored, failed, left }: RestoreLostResult): readonly string[] {
   if (restored.length + failed.length + left.length === 0) return ["no session was lost"];
   return [
-    ...restored.map(({ id }) => `${id} restored`),
+    ...restored.map(({ record: { id } }) => `${id} restored`),
     ...failed.map(({ id, message }) => `${id} failed: ${printable(message)}`),
     ...left.map((id) => `${id} not tried`),
   ];
+}
+
+/** What a person is told beside the session is told to a script as well. */
+function restoredJson(ao: Ao, { record, ...told }: RestoreResult) {
+  return { ...sessionJson(ao, record), ...told };
 }
 
 async function restoreAll(invocation: Invocation, flags: RestoreFlags): Promise<number> {
@@ -52,7 +59,10 @@ async function restoreAll(invocation: Invocation, flags: RestoreFlags): Promise<
   const { signal } = invocation.io.interruption;
   const onStep = (id: SessionId) => invocation.progress.step(`restoring ${id}`);
   const result = await restoreLost(ao, { spacingMs: SPACING_MS, signal, onStep });
-  const restored = result.restored.map((record) => sessionJson(ao, record));
+  const restored = result.restored.map((one) => restoredJson(ao, one));
+  for (const { record, warnings } of result.restored) {
+    for (const warning of warnings) invocation.warn(`${record.id}: ${warning}`);
+  }
   await invocation.print({ ...result, restored }, () => lostLines(result));
   return result.failed.length + result.left.length > 0 ? 1 : 0;
 }
@@ -72,13 +82,14 @@ async function restoreOne(invocation: Invocation, name: string, flags: RestoreFl
   const id = resolveSessionId(ao.deps, name);
   const { salvage } = flags;
   const options = { ...request, fresh: flags.fresh, salvage, onStep: invocation.progress.step };
-  const { record, fresh, salvageRef, warnings } = await restoreConfigured(ao, id, options);
+  const result = await restoreConfigured(ao, id, options);
+  const { record, fresh, salvageRef, warnings } = result;
   for (const warning of warnings) invocation.warn(warning);
   if (salvageRef !== null) invocation.note(`work was put back from ${salvageRef}`);
   if (fresh && (await summarizeTranscript(ao.deps, record)) !== null)
     invocation.note(`what was said before: ao transcript show ${id}`);
   const how = fresh ? "with a new conversation" : "with its conversation";
-  await invocation.print(sessionJson(ao, record), () => [
+  await invocation.print(restoredJson(ao, result), () => [
     `${id} restored ${how} in ${printable(record.metadata.workspacePath)}`,
   ]);
   return undefined;

@@ -66,10 +66,11 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
   if (!invocation.json) await invocation.print(null, () => linesOf(record));
-  const warned = input.goal === undefined ? {} : await beginGoal(invocation, ao, record.id);
+  const ofGoal = input.goal === undefined ? [] : await beginGoal(invocation, ao, record.id);
   const { signal } = invocation.io.interruption;
   const shown = wanted ? await waitForStatus(ao.deps, record.id, { ...wanted, signal }) : record;
-  if (invocation.json) await invocation.print({ ...sessionJson(ao, shown), ...warned }, () => []);
+  const told = { warnings: [...warnings, ...ofGoal] };
+  if (invocation.json) await invocation.print({ ...sessionJson(ao, shown), ...told }, () => []);
   if (flags.attach) await attachTo(invocation, ao, record.id);
   return undefined;
 }

@@ -4,6 +4,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import { type ConfiguredDeps, restoreConfigured } from "./configured-sessions.ts";
 import { observeSessions } from "./observe-sessions.ts";
+import type { RestoreResult } from "./restore-options.ts";
 
 /** So many failures in a row are one cause, which the rest would only meet again. */
 const MAX_FAILURES_IN_A_ROW = 3;
@@ -22,10 +23,10 @@ interface FailedRestore {
   readonly message: string;
 }
 
-type Outcome = { readonly record: SessionRecord } | FailedRestore;
+type Outcome = RestoreResult | FailedRestore;
 
 export interface RestoreLostResult {
-  readonly restored: readonly SessionRecord[];
+  readonly restored: readonly RestoreResult[];
   readonly failed: readonly FailedRestore[];
   /** Not tried: after three failures in a row, or a signal. */
   readonly left: readonly SessionId[];
@@ -59,7 +60,7 @@ export async function restoreLost(
     outcomes.push(await tryRestore(ao, id));
   }
   return {
-    restored: outcomes.flatMap((outcome) => ("record" in outcome ? [outcome.record] : [])),
+    restored: outcomes.flatMap((outcome) => ("record" in outcome ? [outcome] : [])),
     failed: outcomes.flatMap((outcome) => ("record" in outcome ? [] : [outcome])),
     left,
   };
@@ -72,7 +73,7 @@ function isHopeless(outcomes: readonly Outcome[]): boolean {
 
 async function tryRestore(ao: ConfiguredDeps, id: SessionId): Promise<Outcome> {
   try {
-    return { record: (await restoreConfigured(ao, id, { fresh: false })).record };
+    return await restoreConfigured(ao, id, { fresh: false });
   } catch (error) {
     const code = isAoError(error) ? error.code : "internal";
     return { id, code, message: errorMessage(error) };

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Ao, aoSandbox, git } from "../support/ao.ts";
-import { listSchema, sessionSchema, showSchema } from "../support/json-schemas.ts";
+import { listSchema, showSchema, spawnSchema } from "../support/json-schemas.ts";
 
 /** Texts that would make this file when some shell, tmux format or git option took them for its own. */
 function hostileTexts(marker: string): readonly string[] {
@@ -142,7 +142,7 @@ describe("hostile text is carried literally", () => {
     const marker = join(ao.root, "pwned");
     const texts = hostileTexts(marker);
     const spawned = await Promise.all(
-      texts.map((text) => ao.json(sessionSchema, ["spawn", `--title=${text}`, `--prompt=${text}`], { cwd })),
+      texts.map((text) => ao.json(spawnSchema, ["spawn", `--title=${text}`, `--prompt=${text}`], { cwd })),
     );
     expect(spawned.map((session) => session.title)).toEqual(texts);
     for (const { id } of spawned) await ao.until(id, "idle", "needs_input", "working");
@@ -160,7 +160,7 @@ describe("hostile text is carried literally", () => {
     const marker = join(ao.root, "pwned");
     for (const issue of [`$(touch ${marker})`, "\u{1f600}\u{1f680}", "\u001b[31m\u0007", "../.."]) {
       const argv = ["spawn", issue, "--agent", "shell", "--", "sleep", "60"];
-      const session = await ao.json(sessionSchema, argv, { cwd });
+      const session = await ao.json(spawnSchema, argv, { cwd });
       expect(session.issueId).toBe(issue);
       expect(git(session.workspacePath, "branch", "--show-current")).toBe(session.branch);
     }
@@ -196,7 +196,7 @@ describe("hostile text is carried literally", () => {
     const cwd = ao.repository();
     for (const branch of ["#(touch)", "$(touch)", "`id`", "a;b", "\u{1f600}", "it's"]) {
       const argv = ["spawn", "--branch", branch, "--agent", "shell", "--", "sleep", "60"];
-      const session = await ao.json(sessionSchema, argv, { cwd });
+      const session = await ao.json(spawnSchema, argv, { cwd });
       expect(session.branch).toBe(branch);
       expect(git(session.workspacePath, "branch", "--show-current")).toBe(branch);
     }
@@ -226,7 +226,7 @@ describe("hostile text is carried literally", () => {
     const cwd = ao.repository();
     const prompt = `${"0123456789abcdef".repeat(640 * 1024)}\r\n\t\u{1f600} $(touch x) #(y)\u001b[201~`;
     writeFileSync(join(ao.root, "prompt"), prompt);
-    const session = await ao.json(sessionSchema, ["spawn", "--prompt-file", "../prompt"], { cwd });
+    const session = await ao.json(spawnSchema, ["spawn", "--prompt-file", "../prompt"], { cwd });
     await ao.until(session.id, "idle");
     const log = readFileSync(join(ao.dataDir, "embedded", `${session.agentSessionId}.jsonl`), "utf8");
     const texts = log
@@ -383,7 +383,7 @@ describe("a configuration with a typo", () => {
     const plain = await ao.run(["spawn"], { cwd });
     expect(plain.exitCode).toBe(0);
     expect(plain.stderr).toContain("unknown key agnet, did you mean agent?");
-    await ao.json(sessionSchema, ["spawn"], { cwd });
+    await ao.json(spawnSchema, ["spawn"], { cwd });
   });
 
   test("in the file's name on the command line is exit 2", async () => {

@@ -16,8 +16,9 @@ import {
   listSchema,
   projectListSchema,
   projectSchema,
+  restoreSchema,
   sendSchema,
-  sessionSchema,
+  spawnSchema,
 } from "../support/json-schemas.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
@@ -102,7 +103,7 @@ describe("config", () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     writeFileSync(join(cwd, "ao.yaml"), "name: The Shop\nsessionPrefix: sh\n");
-    const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd });
+    const session = await ao.json(spawnSchema, ["spawn", ...SLEEP], { cwd });
     expect(session).toMatchObject({ id: "sh-1", projectId: "shop", projectName: "The Shop" });
     const shown = await ao.json(configShowSchema, ["config", "show"], { cwd });
     expect(shown.projects).toEqual([{ id: null, path: cwd, prefix: "sh" }]);
@@ -138,7 +139,7 @@ describe("config", () => {
     const text =
       "copy: [.env]\nsymlinks: [node_modules]\npostCreate: ['echo $GREETING > greeting']\nenv: { GREETING: hi }\n";
     writeFileSync(join(cwd, "ao.yaml"), text);
-    const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd });
+    const session = await ao.json(spawnSchema, ["spawn", ...SLEEP], { cwd });
     const at = (name: string) => join(session.workspacePath, name);
     expect(spawnSync("cat", [at(".env"), at("greeting")], { encoding: "utf8" }).stdout).toBe(
       "SECRET=1\nhi\n",
@@ -152,7 +153,7 @@ describe("config", () => {
     writeFileSync(join(cwd, "ao.yaml"), "env: { GREETING: hi there }\n");
     const id = await ao.spawn(cwd, ["--agent", "shell", "--", "sh", "-c", "echo $GREETING; sleep 60"]);
     await ao.json(killSchema, ["kill", id, "--keep-worktree"]);
-    await ao.json(sessionSchema, ["restore", id, "--fresh"], { cwd: "/" });
+    await ao.json(restoreSchema, ["restore", id, "--fresh"], { cwd: "/" });
     await expect
       .poll(async () => (await ao.run(["output", id])).stdout, { timeout: 10_000 })
       .toBe("hi there\n");
@@ -239,7 +240,7 @@ describe("the older spelling", () => {
     await ao.until(id, "idle");
     expect((await ao.json(listSchema, ["session", "ls"])).data).toHaveLength(1);
     await ao.json(killSchema, ["session", "kill", id]);
-    await ao.json(sessionSchema, ["session", "restore", id]);
+    await ao.json(restoreSchema, ["session", "restore", id]);
     await ao.until(id, "idle");
     expect(await ao.json(sendSchema, ["send", id, "--message", "hi"])).toMatchObject({ state: "delivered" });
     await ao.json(killSchema, ["session", "kill", id]);

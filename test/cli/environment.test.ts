@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AO, type Ao, aoSandbox, git } from "../support/ao.ts";
-import { listSchema, sessionSchema, showSchema } from "../support/json-schemas.ts";
+import { listSchema, showSchema, spawnSchema } from "../support/json-schemas.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
 
@@ -34,7 +34,7 @@ describe("the caller's surroundings", () => {
     const id = await ao.spawn(cwd, SLEEP);
     const env = { TMUX: "/other,1,0", TMUX_TMPDIR: ao.home, TMPDIR: ao.home, XDG_RUNTIME_DIR: ao.home };
     expect((await ao.json(showSchema, ["show", id], { env })).lifecycle.runtime.state).toBe("alive");
-    const second = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd, env });
+    const second = await ao.json(spawnSchema, ["spawn", ...SLEEP], { cwd, env });
     expect(ao.tmux("list-sessions", "-F", "#{session_name}")).toBe(`${id}\n${second.id}`);
   });
 
@@ -46,7 +46,7 @@ describe("the caller's surroundings", () => {
       GIT_WORK_TREE: other,
       GIT_INDEX_FILE: join(other, ".git", "index"),
     };
-    const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd, env });
+    const session = await ao.json(spawnSchema, ["spawn", ...SLEEP], { cwd, env });
     expect(session.projectId).toBe("shop");
     expect(git(other, "worktree", "list").split("\n")).toHaveLength(1);
   });
@@ -56,7 +56,7 @@ describe("the caller's surroundings", () => {
     const cwd = ao.repository("shop");
     const other = ao.repository("other");
     await ao.spawn(cwd, SLEEP);
-    const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], {
+    const session = await ao.json(spawnSchema, ["spawn", ...SLEEP], {
       cwd: other,
       env: { AO_PROJECT_ID: "shop" },
     });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Ao, aoSandbox } from "../support/ao.ts";
-import { eventSchema, killSchema, reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+import { eventSchema, killSchema, reconcileSchema, spawnSchema } from "../support/json-schemas.ts";
 
 const AO = join(import.meta.dirname, "..", "..", "dist", "ao.js");
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
@@ -108,10 +108,10 @@ describe("the command line of operations", () => {
     const ao = aoSandbox();
     const cwd = ao.repository();
     const argv = ["spawn", "42", "--request-id", "r", ...SLEEP];
-    const first = await ao.json(sessionSchema, argv, { cwd });
+    const first = await ao.json(spawnSchema, argv, { cwd });
     const again = await Promise.all([
-      ao.json(sessionSchema, argv, { cwd }),
-      ao.json(sessionSchema, argv, { cwd }),
+      ao.json(spawnSchema, argv, { cwd }),
+      ao.json(spawnSchema, argv, { cwd }),
     ]);
     expect(again.map(({ id }) => id)).toEqual([first.id, first.id]);
     expect(ao.tmux("list-sessions", "-F", "#{session_name}")).toBe(first.id);

@@ -10,9 +10,10 @@ import {
   killSchema,
   listSchema,
   outputSchema,
+  restoreSchema,
   sendSchema,
-  sessionSchema,
   showSchema,
+  spawnSchema,
 } from "../support/json-schemas.ts";
 
 /** A shell that spawns `count` sessions of the embedded agent in the background and waits for them. */
@@ -35,7 +36,7 @@ describe("a session from spawn to cleanup", () => {
     const cwd = ao.repository();
     const before = await ao.traces(cwd);
 
-    const spawned = await ao.json(sessionSchema, ["spawn", "42", "--title", "Fix it", "--prompt", "hello"], {
+    const spawned = await ao.json(spawnSchema, ["spawn", "42", "--title", "Fix it", "--prompt", "hello"], {
       cwd,
     });
     expect(spawned).toMatchObject({
@@ -73,11 +74,12 @@ describe("a session from spawn to cleanup", () => {
     expect(existsSync(spawned.workspacePath)).toBe(false);
     expect((await ao.json(listSchema, ["list"])).meta.hiddenTerminatedCount).toBe(1);
 
-    const restored = await ao.json(sessionSchema, ["restore", "shop-1"], { cwd });
+    const restored = await ao.json(restoreSchema, ["restore", "shop-1"], { cwd });
     expect(restored).toMatchObject({
       agentSessionId: spawned.agentSessionId,
       workspacePath: spawned.workspacePath,
       isTerminated: false,
+      ...{ fresh: false, salvageRef: null, warnings: [] },
     });
     expect(readFileSync(join(restored.workspacePath, "notes.txt"), "utf8")).toBe("first; line\n");
     await ao.until("shop-1", "idle");

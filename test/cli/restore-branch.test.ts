@@ -2,7 +2,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { aoSandbox, git } from "../support/ao.ts";
-import { killSchema, listSchema, sessionSchema } from "../support/json-schemas.ts";
+import { killSchema, listSchema, restoreSchema, spawnSchema } from "../support/json-schemas.ts";
+
+const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
 
 describe("a session whose agent switched to another branch", () => {
   test("comes back on that branch, with its commits, after its worktree was freed", async () => {
@@ -20,7 +22,7 @@ describe("a session whose agent switched to another branch", () => {
     expect(await ao.json(killSchema, ["kill", id])).toMatchObject({ workspaceFreed: true });
     expect((await ao.json(listSchema, ["list", "-a"])).data).toMatchObject([{ branch: "other" }]);
 
-    const restored = await ao.json(sessionSchema, ["restore", id], { cwd });
+    const restored = await ao.json(restoreSchema, ["restore", id], { cwd });
     expect(restored).toMatchObject({ branch: "other", workspacePath: worktree });
     expect(git(worktree, "branch", "--show-current")).toBe("other");
     expect(existsSync(join(worktree, "notes.txt"))).toBe(true);
@@ -34,7 +36,16 @@ describe("a session whose agent switched to another branch", () => {
     const [before] = (await ao.json(listSchema, ["list"])).data;
     git(before?.workspacePath ?? "", "switch", "-q", "-c", "other");
     await ao.json(killSchema, ["kill", id, "--keep-worktree"]);
-    await ao.json(sessionSchema, ["restore", id], { cwd });
+    await ao.json(restoreSchema, ["restore", id], { cwd });
     expect((await ao.json(listSchema, ["list"])).data).toMatchObject([{ branch: "other" }]);
   });
+});
+
+test("a script is told, as a person is, that a new session goes on from another issue's branch", async () => {
+  const ao = aoSandbox();
+  const cwd = ao.repository();
+  expect((await ao.json(spawnSchema, ["spawn", "a..b", ...SLEEP], { cwd })).warnings).toEqual([]);
+  await ao.json(killSchema, ["kill", "shop-1"]);
+  const second = await ao.json(spawnSchema, ["spawn", "a-b", ...SLEEP], { cwd });
+  expect(second.warnings).toEqual([expect.stringContaining("is the one of issue a..b (shop-1)")]);
 });

@@ -8,9 +8,9 @@ import {
   killSchema,
   listSchema,
   reconcileSchema,
+  restoreSchema,
   salvageListSchema,
   salvageSchema,
-  sessionSchema,
   turnsSchema,
 } from "../support/json-schemas.ts";
 
@@ -72,7 +72,7 @@ describe("work in a worktree", () => {
     const killed = await ao.json(killSchema, ["kill", id, "--salvage"]);
     expect(killed).toMatchObject({ workspaceFreed: true, salvageRef: expect.any(String) });
     expect((await ao.json(reconcileSchema, ["reconcile"])).errors).toEqual([]);
-    await ao.json(sessionSchema, ["restore", id]);
+    await ao.json(restoreSchema, ["restore", id]);
     expect(readFileSync(join(worktree, "work.txt"), "utf8")).toBe("precious\n");
     expect(readFileSync(bad, "utf8")).toBe("bytes\n");
   });
@@ -105,7 +105,7 @@ describe("work in a worktree", () => {
     });
 
     git(cwd, "gc", "-q", "--prune=now");
-    await ao.json(sessionSchema, ["restore", id], { cwd });
+    await ao.json(restoreSchema, ["restore", id], { cwd });
     expect(picture(worktree)).toEqual(before);
   });
 
@@ -123,7 +123,7 @@ describe("work in a worktree", () => {
     const run = await ao.json(cleanupSchema, ["cleanup", "--all-projects", "--salvage"]);
     expect(run).toMatchObject({ cleaned: [{ id, salvageRef: `refs/ao/salvage/${id}/1` }], errors: [] });
     expect(existsSync(worktree)).toBe(false);
-    await ao.json(sessionSchema, ["restore", id], { cwd });
+    await ao.json(restoreSchema, ["restore", id], { cwd });
     expect(readFileSync(join(worktree, "notes.txt"), "utf8")).toBe("mine\n");
   });
 
@@ -139,7 +139,7 @@ describe("work in a worktree", () => {
     const refused = await ao.error(["restore", id], { cwd });
     expect(refused).toMatchObject({ exitCode: 4, code: "salvage_conflict" });
     expect(existsSync(worktree)).toBe(false);
-    await ao.json(sessionSchema, ["restore", id, "--no-salvage"], { cwd });
+    await ao.json(restoreSchema, ["restore", id, "--no-salvage"], { cwd });
     expect(existsSync(join(worktree, "notes.txt"))).toBe(false);
     expect((await ao.json(salvageListSchema, ["salvage", "list", id])).data).toHaveLength(1);
   });

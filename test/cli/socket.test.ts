@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../src/adapters/processes/system-process-table.ts";
 import type { ProcessIdentity } from "../../src/domain/session.ts";
 import { type Ao, aoSandbox } from "../support/ao.ts";
-import { doctorSchema, killSchema, sessionSchema } from "../support/json-schemas.ts";
+import { doctorSchema, killSchema, spawnSchema } from "../support/json-schemas.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
@@ -29,7 +29,7 @@ async function processesBehind(socketPath: string): Promise<readonly ProcessIden
 async function spawnInShortLogin(ao: Ao, cwd: string) {
   const folder = tempDir("ao-login");
   const env = { XDG_RUNTIME_DIR: undefined, TMPDIR: folder };
-  const session = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd, env });
+  const session = await ao.json(spawnSchema, ["spawn", ...SLEEP], { cwd, env });
   const left = await processesBehind(session.runtime?.socketPath ?? "");
   onTestFinished(async () => {
     for (const one of left) await PROCESSES.signal(one, "SIGKILL");
@@ -51,7 +51,7 @@ describe("the folder around the tmux socket", () => {
     await ao.json(killSchema, ["kill", session.id]);
     rmSync(folder, { recursive: true });
 
-    const second = await ao.json(sessionSchema, ["spawn", ...SLEEP], { cwd });
+    const second = await ao.json(spawnSchema, ["spawn", ...SLEEP], { cwd });
     expect(second.runtime?.socketPath.startsWith(join(ao.root, "run"))).toBe(true);
     expect(await socketCheck(ao)).toMatchObject({ status: "pass" });
     const third = await spawnInShortLogin(ao, cwd);

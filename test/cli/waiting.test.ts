@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AO, type Ao, aoSandbox } from "../support/ao.ts";
-import { reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+import { reconcileSchema, sessionSchema, spawnSchema } from "../support/json-schemas.ts";
 
 const SLEEP = ["--agent", "shell", "--", "sleep", "60"];
 
@@ -89,7 +89,7 @@ describe("ao spawn --wait", () => {
   test("prints the session as it is when the agent rests", async () => {
     const ao = aoSandbox();
     const argv = ["spawn", "--wait", "--timeout", "1m", "--prompt", "say hello"];
-    expect(await ao.json(sessionSchema, argv, { cwd: ao.repository() })).toMatchObject({ status: "idle" });
+    expect(await ao.json(spawnSchema, argv, { cwd: ao.repository() })).toMatchObject({ status: "idle" });
   });
 
   test("tells which session goes on when the time is over", async () => {

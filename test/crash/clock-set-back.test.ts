@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite/store.ts";
 import type { SessionRecord } from "../../src/domain/session.ts";
 import { expectSound } from "../support/crash-traces.ts";
-import { reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+import { reconcileSchema, spawnSchema } from "../support/json-schemas.ts";
 import { fakeTmux } from "../support/tmux-server.ts";
 import { boundariesOf, crashAndRecover } from "./crash-run.ts";
 import { aPlace, CRASH_SCENARIOS, expectNeighbourUnharmed, type Place, SHELL } from "./crash-scenarios.ts";
@@ -61,7 +61,7 @@ describe("a clock that is set back by an hour", () => {
     expect(refused.details).toMatchObject({ holder: { pid: holder.pid, command: "ao spawn" } });
     const { exitCode, stdout } = await holder.wake();
     expect(exitCode).toBe(0);
-    const { id } = sessionSchema.parse(JSON.parse(stdout));
+    const { id } = spawnSchema.parse(JSON.parse(stdout));
     expect((await reconcileAt(place, {})).operations).toEqual([]);
     expect(expectSound(ao, repository).rows.map((row) => row.id)).toEqual([place.neighbour, id]);
   });

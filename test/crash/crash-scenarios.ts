@@ -1,11 +1,17 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type * as z from "zod";
+import * as z from "zod";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { type Ao, aoSandbox, FAULTY_AO, git, type Result } from "../support/ao.ts";
 import type { Everything } from "../support/crash-traces.ts";
-import { cleanupSchema, reconcileSchema, sessionSchema, turnsSchema } from "../support/json-schemas.ts";
+import {
+  cleanupSchema,
+  reconcileSchema,
+  restoreSchema,
+  spawnSchema,
+  turnsSchema,
+} from "../support/json-schemas.ts";
 
 /** An agent that outlives the longest sweep. */
 import { FORK_SCENARIO } from "./fork-scenario.ts";
@@ -87,7 +93,7 @@ const KEEPING = { freed: [], kept: ["--keep-worktree"], salvaged: ["--salvage"] 
 export function spawned({ agent = SHELL, killed, work = false }: Arranged) {
   return async (place: Place, subject: Subject): Promise<Subject> => {
     const { ao, repository } = place;
-    const session = await ao.json(sessionSchema, ["spawn", "--branch", subject.branch, ...agent], {
+    const session = await ao.json(spawnSchema, ["spawn", "--branch", subject.branch, ...agent], {
       cwd: repository,
     });
     if (work) addWork(place, session.id);
@@ -108,7 +114,7 @@ function expectLive(place: Place, subject: Subject, { last, all }: { last: Resul
   expect(last).toMatchObject({ exitCode: 0, stderr: "" });
   const live = rowsOf(all, subject).filter(({ lifecycle }) => !isTerminal(lifecycle));
   expect(live).toHaveLength(1);
-  expect(sessionSchema.parse(JSON.parse(last.stdout)).id).toBe(live[0]?.id);
+  expect(z.union([spawnSchema, restoreSchema]).parse(JSON.parse(last.stdout)).id).toBe(live[0]?.id);
   expect(existsSync(worktreeOf(place, live[0]?.id ?? ""))).toBe(true);
 }
 

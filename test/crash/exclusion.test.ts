@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { expectSound } from "../support/crash-traces.ts";
-import { cleanupSchema, reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+import { cleanupSchema, reconcileSchema, restoreSchema } from "../support/json-schemas.ts";
 import { aPlace, type Place, SHELL } from "./crash-scenarios.ts";
 import { stoppedAt } from "./stopped-run.ts";
 
@@ -72,7 +72,7 @@ describe("a session that another process works on", () => {
       code: "operation_in_progress",
     });
     expect(performance.now() - fromMs).toBeGreaterThanOrEqual(1000);
-    const waiting = place.ao.json(sessionSchema, ["restore", id, "--fresh", "--wait"]);
+    const waiting = place.ao.json(restoreSchema, ["restore", id, "--fresh", "--wait"]);
     const woken = holder.wake();
     expect((await woken).exitCode).toBe(0);
     expect(await waiting).toMatchObject({ id, isTerminated: false });
@@ -83,7 +83,7 @@ describe("a session that another process works on", () => {
     const { place, id } = await aPlaceWithSubject();
     const killed = { AO_FAULT_AT: "kill.begin:after" };
     expect((await place.ao.run(["kill", id], { env: killed })).exitCode).toBeNull();
-    expect(await place.ao.json(sessionSchema, ["restore", id, "--fresh"])).toMatchObject({
+    expect(await place.ao.json(restoreSchema, ["restore", id, "--fresh"])).toMatchObject({
       isTerminated: false,
     });
     expect(isOver(place, id)).toEqual([false]);

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { isTerminal } from "../../src/domain/lifecycle.ts";
 import { aoSandbox, FAULTY_AO } from "../support/ao.ts";
 import { expectSound } from "../support/crash-traces.ts";
-import { reconcileSchema, sessionSchema } from "../support/json-schemas.ts";
+import { reconcileSchema, spawnSchema } from "../support/json-schemas.ts";
 import { runKilled } from "./crash-run.ts";
 import { SHELL } from "./crash-scenarios.ts";
 
@@ -19,7 +19,7 @@ async function crashFirst(at: number): Promise<boolean> {
   const recovered = expectSound(ao, place.repository);
   expect(recovered.projects, where).toEqual(recovered.rows.length === 0 ? [] : ["shop"]);
   for (let times = 0; times < 2; times++) {
-    const { id } = await ao.json(sessionSchema, SPAWN, { cwd: place.repository });
+    const { id } = await ao.json(spawnSchema, SPAWN, { cwd: place.repository });
     const { rows, projects } = expectSound(ao, place.repository);
     expect(projects, where).toEqual(["shop"]);
     expect(

@@ -76,6 +76,14 @@ export const sessionSchema = z.strictObject({
   lifecycle,
 });
 
+const warnings = z.array(text);
+
+/** `ao spawn`. */
+export const spawnSchema = sessionSchema.extend({ warnings });
+
+/** `ao restore`. */
+export const restoreSchema = sessionSchema.extend({ fresh: z.boolean(), salvageRef: maybe, warnings });
+
 export const listSchema = z.strictObject({
   data: z.array(sessionSchema),
   meta: z.strictObject({
@@ -109,6 +117,7 @@ export const forkSchema = operationSchema.extend({
   turnId: maybe,
   agentSessionId: maybe,
   session: sessionSchema,
+  warnings,
 });
 
 const fileChange = z.strictObject({
@@ -426,7 +435,7 @@ const error = z.strictObject({
 export const errorSchema = z.strictObject({ error });
 
 export const batchSpawnSchema = z.strictObject({
-  created: z.array(sessionSchema),
+  created: z.array(spawnSchema),
   skipped: z.array(
     z.strictObject({ issueId: text, reason: z.enum(["duplicate", "live_session"]), sessionId: maybe }),
   ),

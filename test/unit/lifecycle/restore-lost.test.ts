@@ -42,7 +42,7 @@ describe("restoring what was lost", () => {
   test("brings every session back, oldest first, with a pause between two", async () => {
     const { world, restore, slept } = await rebooted(3);
     const { restored, failed, left } = await restore();
-    expect(idsOf(restored)).toEqual(["app-1", "app-2", "app-3"]);
+    expect(idsOf(restored.map(({ record }) => record))).toEqual(["app-1", "app-2", "app-3"]);
     expect([failed, left]).toEqual([[], []]);
     expect(slept.filter((ms) => ms === 700)).toHaveLength(2);
     expect(world.deps.store.list().map(({ lifecycle }) => deriveStatus(lifecycle))).toEqual(
@@ -68,7 +68,7 @@ describe("restoring what was lost", () => {
     const { restored, failed, left } = await restore();
     expect(idsOf(failed)).toEqual(["app-1"]);
     expect(failed[0]?.message).toMatch(/no luck/);
-    expect(idsOf(restored)).toEqual(["app-2", "app-3"]);
+    expect(idsOf(restored.map(({ record }) => record))).toEqual(["app-2", "app-3"]);
     expect(left).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("restoring what was lost", () => {
     const { restored, failed, left } = await restore((id) => {
       if (id !== "app-2") world.runtime.failNext("create", new Error("no luck"));
     });
-    expect(idsOf(restored)).toEqual(["app-2"]);
+    expect(idsOf(restored.map(({ record }) => record))).toEqual(["app-2"]);
     expect(idsOf(failed)).toEqual(["app-1", "app-3", "app-4", "app-5"]);
     expect(left).toEqual(["app-6"]);
     expect(tried).not.toContain("app-6");
@@ -86,7 +86,7 @@ describe("restoring what was lost", () => {
   test("a signal stops before the next", async () => {
     const { restore, controller } = await rebooted(3);
     const { restored, left } = await restore(() => controller.abort());
-    expect(idsOf(restored)).toEqual(["app-1"]);
+    expect(idsOf(restored.map(({ record }) => record))).toEqual(["app-1"]);
     expect(left).toEqual(["app-2", "app-3"]);
   });
 });
