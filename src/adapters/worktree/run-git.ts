@@ -111,7 +111,7 @@ export async function runGit(call: GitCall): Promise<GitResult> {
   if (isMissing) throw gitMissing(call.program, result.cause);
   throw new AoError("git_unavailable", `git did not answer: ${whyNot(result, call)}`, {
     hint: result.kind === "timed_out" ? "a hook, a filter or the disk may hang; try again" : "run ao doctor",
-    details: { args: call.args },
+    details: { args: call.args, why: result.kind },
     cause: result.kind === "not_started" ? result.cause : undefined,
   });
 }
