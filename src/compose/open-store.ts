@@ -26,8 +26,11 @@ export async function openStore(
   if (access === "tools") return { store: memoryStore(), isNew: true, dataDir: directory.path };
   const dataDir = access === "create" ? directory.prepare() : directory.resolved();
   const { database } = dataLayout(dataDir);
-  const isThere = directory.holdsAny([database, `${database}-wal`]);
-  if (!isThere && !mayLackStore && directory.holdsWorktrees()) throw storeGone(dataDir, database);
+  const holdsStore = () => directory.holdsAny([database, `${database}-wal`]);
+  const isThere = holdsStore();
+  // A first spawn in another process makes the database before its worktree.
+  if (!isThere && !mayLackStore && directory.holdsWorktrees() && !holdsStore())
+    throw storeGone(dataDir, database);
   const isNew = access !== "create" && !isThere;
   if (isNew) return { store: memoryStore(), isNew, dataDir };
   const { sqliteStore } = await import("../adapters/sqlite/store.ts");
