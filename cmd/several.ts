@@ -1,4 +1,4 @@
-import { AoError, EXIT_CODES, saysUnchanged } from "../src/domain/errors.ts";
+import { AoError, type AoErrorCode, EXIT_CODES, saysUnchanged } from "../src/domain/errors.ts";
 import { errorJson, toAoError } from "./report-error.ts";
 
 export interface Failure {
@@ -33,16 +33,23 @@ export async function forEachOf<Id extends string, Result>(
 /**
  * Several failures as one error: code and exit code of the worst, all of them in `details.failures`, and what
  * worked in `details.results`. `again` is the command line that does it to the ids behind it. A code that promises
- * that nothing was changed (exit code 5) is only that of all: where anything else was met it is `partly_failed`.
+ * that nothing was changed (exit code 5) is only that of all: beside another failure that one tells, and beside
+ * successes alone it is `partly_failed`.
  */
 export function worstOf({ results, failures }: Outcome<unknown>, again: string): AoError {
   const total = results.length + failures.length;
-  const bySeverity = [...failures].sort((a, b) => EXIT_CODES[b.error.code] - EXIT_CODES[a.error.code]);
-  const worst = bySeverity[0]?.error ?? new AoError("internal", "nothing failed");
-  const isOfAll = failures.filter(({ error }) => saysUnchanged(error)).length === total;
-  const code = saysUnchanged(worst) && !isOfAll ? "partly_failed" : worst.code;
-  return new AoError(code, `${failures.length} of ${total} sessions failed`, {
+  return new AoError(codeOf(failures, results.length), `${failures.length} of ${total} sessions failed`, {
     hint: `the others are done; for these alone: ${again} ${failures.map(({ id }) => id).join(" ")}`,
     details: { results, failures: failures.map(({ id, error }) => ({ id, ...errorJson(error) })) },
   });
+}
+
+function codeOf(failures: readonly Failure[], worked: number): AoErrorCode {
+  const others = failures.filter(({ error }) => !saysUnchanged(error));
+  return worstCode(others) ?? (worked > 0 ? "partly_failed" : worstCode(failures)) ?? "internal";
+}
+
+function worstCode(failures: readonly Failure[]): AoErrorCode | undefined {
+  const codes = failures.map(({ error }) => error.code);
+  return codes.toSorted((a, b) => EXIT_CODES[b] - EXIT_CODES[a])[0];
 }

@@ -86,8 +86,8 @@ export function killCommand(host: Host): Command {
       "A worktree with work in it that git could not give back stays, and the exit code is 4; with --salvage all of",
       "it is kept as a commit first, the worktree goes, and ao restore puts it back. No flag throws work away.",
       "With several sessions the result is a list. When some fail, the exit code and the one error are those",
-      "of the worst failure, and 5 only when all failed so; its details hold all failures, and the results of",
-      "those that worked.",
+      "of the worst failure; 5 only when all failed so, and 1 where the others worked. Its details hold all",
+      "failures, and the results of those that worked.",
     ].join("\n"),
     examples: [
       ["ao kill app-7 --salvage", "end it, keep its work aside, free its worktree"],

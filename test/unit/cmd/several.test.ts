@@ -8,7 +8,8 @@ const failed = (...codes: readonly AoErrorCode[]) =>
 test.each<[string, number, readonly AoErrorCode[], number]>([
   ["all of which could not tell", 0, ["store_busy", "git_unavailable"], 5],
   ["one of which worked, and the other could not tell", 1, ["store_busy"], 1],
-  ["of which one could not tell, and one was refused", 0, ["workspace_dirty", "store_busy"], 1],
+  ["of which one could not tell, and one was refused", 0, ["workspace_dirty", "store_busy"], 4],
+  ["of which one worked, one could not tell, and one was refused", 1, ["store_busy", "workspace_dirty"], 4],
   ["of which one could not tell, and one half-way stopped", 0, ["store_busy", "teardown_incomplete"], 1],
   ["of which one was refused", 1, ["workspace_dirty"], 4],
   ["that were interrupted", 1, ["store_busy", "interrupted"], 130],
