@@ -112,5 +112,53 @@ export function agentScenarios(suite: AgentSuite): void {
       expect(request?.prompts.some((prompt) => prompt.includes("first-words"))).toBe(true);
       expect(request?.prompts.some((prompt) => prompt.includes("other-words"))).toBe(false);
     });
+
+    test("works side by side with another session of its kind in one repository, and neither hears of the other", async () => {
+      const world = await agentWorld(suite);
+      const { ao, model } = world;
+      const asked = (words: string) => model.about(words).at(-1)?.prompts.join("\n") ?? "";
+      const say = (id: string, words: string) => ao.json(sendSchema, ["send", id, words]);
+      for (const side of ["left", "right"]) {
+        model.script(`${side}-first`, run(`touch made-by-${side}`), text(`${side}-answer`));
+      }
+      const [left, right] = await Promise.all(
+        ["left-first", "right-first"].map((prompt) => world.spawn(prompt, "--", ...suite.freely)),
+      );
+      if (left === undefined || right === undefined) throw new Error("there are two");
+      await Promise.all([world.until(left, "idle"), world.until(right, "idle")]);
+      expect([await world.gitStatus(left), await world.gitStatus(right)]).toEqual([
+        "?? made-by-left",
+        "?? made-by-right",
+      ]);
+
+      const receipts = await Promise.all([say(left, "left-second"), say(right, "right-second")]);
+      expect(receipts).toMatchObject([{ state: "delivered" }, { state: "delivered" }]);
+      await Promise.all([world.until(left, "idle"), world.until(right, "idle")]);
+      const conversations = [(await world.row(left)).agentSessionId, (await world.row(right)).agentSessionId];
+      expect(new Set(conversations).size).toBe(2);
+      expect(conversations).not.toContain(null);
+
+      expect((await ao.run(["kill", left, "--salvage"])).exitCode).toBe(0);
+      expect(await say(right, "right-third")).toMatchObject({ state: "delivered" });
+      await world.until(right, "idle");
+      expect((await ao.run(["restore", left])).exitCode).toBe(0);
+      expect(await say(left, "left-third")).toMatchObject({ state: "delivered" });
+      await world.until(left, "idle");
+      expect([(await world.row(left)).agentSessionId, (await world.row(right)).agentSessionId]).toEqual(
+        conversations,
+      );
+      for (const [side, other] of [
+        ["left", "right"],
+        ["right", "left"],
+      ]) {
+        expect(asked(`${side}-third`)).toContain(`${side}-first`);
+        expect(asked(`${side}-third`)).toContain(`${side}-second`);
+        expect(asked(`${side}-third`)).not.toContain(`${other}-`);
+      }
+      const completed = ["completed", "completed", "completed"];
+      expect(outcomes(await world.turns(left))).toEqual(completed);
+      expect(outcomes(await world.turns(right))).toEqual(completed);
+      expect(await world.gitStatus(left)).toBe("?? made-by-left");
+    });
   });
 }
