@@ -3,9 +3,10 @@ import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { run } from "./measure.ts";
-import { POOL_ROW } from "./pool.ts";
+import type { Measured, Row } from "./row.ts";
 import { measureApart, tellMeasured } from "./row-process.ts";
-import { type Measured, ROWS, type Row } from "./rows.ts";
+import { ROWS } from "./rows.ts";
+import { POOL_ROW } from "./spawn.ts";
 import { ticksRow } from "./ticks.ts";
 
 interface Line extends Measured {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endServers } from "./place.ts";
-import type { Measured, Row } from "./rows.ts";
+import type { Measured, Row } from "./row.ts";
 
 /** What a row measured, or why there is nothing. */
 export type Outcome =

@@ -5,7 +5,7 @@ import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import { crowd } from "./crowd.ts";
 import { summarize } from "./measure.ts";
 import { aPlace } from "./place.ts";
-import type { Measured, Row } from "./rows.ts";
+import type { Measured, Row } from "./row.ts";
 
 const LIVE = 10;
 /** Until compiled code and caches are what they stay. */
