@@ -12,9 +12,9 @@ const END = escaped(hookEndLine("%s"));
  *
  * It costs a shell and a `cat`: the event is written where it is read, and counts once its last line is there.
  * Outside of a session, that is without `AO_SESSION_ID`, `AO_LAUNCH_ID` and a data directory that is there, it
- * does nothing. It prints nothing, ends with 0 whatever happens, and waits for nothing but the end of its
- * input. The time of the event is that of its file. POSIX shell, tried with dash 0.5.12, bash 5.2 in POSIX
- * mode and busybox 1.35.
+ * does nothing. `cat` reads no files of a locale, which it has no use for. It prints nothing, ends with 0 whatever
+ * happens, and waits for nothing but the end of its input. The time of the event is that of its file. POSIX shell,
+ * tried with dash 0.5.12, bash 5.2 in POSIX mode and busybox 1.35.
  */
 export const HOOK_SCRIPT = `#!/bin/sh
 [ -n "$AO_SESSION_ID" ] && [ -n "$AO_LAUNCH_ID" ] && [ -d "$AO_DATA_DIR" ] && [ -n "$2" ] || exit 0
@@ -32,7 +32,7 @@ until name=$AO_LAUNCH_ID-$PPID-$$-$n && [ ! -e "$ready/$name" ] && true >"$ready
 done
 set +C
 {
-  printf '${HEAD}' "$AO_SESSION_ID" "$AO_LAUNCH_ID" "$1" "$2" "$name" && cat && printf '${END}' "$name"
+  printf '${HEAD}' "$AO_SESSION_ID" "$AO_LAUNCH_ID" "$1" "$2" "$name" && LC_ALL=C cat && printf '${END}' "$name"
 } >"$ready/$name" || rm -f "$ready/$name"
 exit 0
 `;
