@@ -15,11 +15,14 @@ const SALVAGE = "ao reconcile --salvage";
 export interface JudgedOrphan {
   /** Why it has to stay, as one clause; `null` when nothing would be lost. */
   readonly holds: string | null;
+  /** Whether what it holds can be kept aside at once. */
+  readonly canKeep: boolean;
   /** The command that keeps what it holds aside; `null` when none can, or none has to. */
   readonly fix: string | null;
 }
 
-const HOLDS_NOTHING: JudgedOrphan = { holds: null, fix: null };
+/** Where nothing has to be kept, or nothing can. */
+const asItIs = (holds: string | null): JudgedOrphan => ({ holds, canKeep: false, fix: null });
 
 /**
  * Looks into a worktree of nobody. Work is only kept in a repository that `ao` knows, for it would not be found again
@@ -28,29 +31,24 @@ const HOLDS_NOTHING: JudgedOrphan = { holds: null, fix: null };
  * @throws AoError as `Workspace.inspect` and `Snapshots.obstacles`, but for a refusal.
  */
 export async function judgeOrphan(deps: SessionDeps, { ref, flaw }: MarkedWorkspace): Promise<JudgedOrphan> {
-  if (flaw !== null) return { holds: flaw, fix: null };
+  if (flaw !== null) return asItIs(flaw);
   try {
     const findings = await deps.workspace.inspect(ref);
-    if (findings.length === 0) return HOLDS_NOTHING;
+    if (findings.length === 0) return asItIs(null);
     const holds = describeFindings(findings);
-    if (!isKeepable(findings)) return { holds, fix: null };
+    if (!isKeepable(findings)) return asItIs(holds);
     const obstacles = await deps.snapshots.obstacles(ref);
-    if (obstacles.length > 0) return { holds: `${holds}, ${unkeepableFinding(obstacles).detail}`, fix: null };
-    return { holds, fix: fixFor(deps, ref.repositoryPath) };
+    if (obstacles.length > 0) return asItIs(`${holds}, ${unkeepableFinding(obstacles).detail}`);
+    return { holds, ...waysToKeep(deps, ref.repositoryPath) };
   } catch (error) {
-    if (isRefusal(error)) return { holds: describeRefusal(error), fix: null };
+    if (isRefusal(error)) return asItIs(describeRefusal(error));
     throw error;
   }
 }
 
-function fixFor(deps: SessionDeps, repositoryPath: string): string {
-  const isKnown = repositoriesOf(deps, { projectId: null, sessionId: null }).includes(repositoryPath);
-  return isKnown ? SALVAGE : `ao project add ${shellQuoted(repositoryPath)} && ${SALVAGE}`;
-}
-
-/** Whether what an orphan holds can be kept aside at once. */
-export function isSalvageReady({ fix }: JudgedOrphan): boolean {
-  return fix === SALVAGE;
+function waysToKeep(deps: SessionDeps, repositoryPath: string): Pick<JudgedOrphan, "canKeep" | "fix"> {
+  const canKeep = repositoriesOf(deps, { projectId: null, sessionId: null }).includes(repositoryPath);
+  return { canKeep, fix: canKeep ? SALVAGE : `ao project add ${shellQuoted(repositoryPath)} && ${SALVAGE}` };
 }
 
 /** All orphans, only named, each with what is in it. What cannot be looked into says so. */
@@ -66,7 +64,7 @@ export async function nameOrphans(
   const judged = await Promise.all(
     workspaces.map(async (workspace) => {
       const { holds, fix } = await judgeOrphan(deps, workspace).catch((error: unknown) => {
-        return { holds: errorMessage(error), fix: null };
+        return asItIs(errorMessage(error));
       });
       const detail = holds === null || workspace.flaw !== null ? holds : `no session has it: ${holds}`;
       return workspaceOrphan(workspace, { action: "found", detail: detail ?? "no session has it", fix });

@@ -10,7 +10,7 @@ import { crossing } from "../operations/crossing.ts";
 import { removeLaunch } from "../teardown.ts";
 import { findOrphans, runtimeOrphan, workspaceOrphan } from "./find-orphans.ts";
 import { freeOrphan, isOwned, orphanIntent } from "./free-orphan.ts";
-import { isSalvageReady, judgeOrphan } from "./judge-orphans.ts";
+import { judgeOrphan } from "./judge-orphans.ts";
 import type { Orphan } from "./reconcile-result.ts";
 import type { RecoveryError } from "./recovery.ts";
 
@@ -149,7 +149,7 @@ export async function undoWorkspace(
 ): Promise<Orphan | null> {
   const judged = await judgeOrphan(deps, workspace);
   const { holds, fix } = judged;
-  const keeps = salvage && isSalvageReady(judged);
+  const keeps = salvage && judged.canKeep;
   if (holds !== null && !keeps) return workspaceOrphan(workspace, { action: "kept", detail: holds, fix });
   deps.requireSound();
   const intent = orphanIntent(deps, workspace.ref, keeps);
