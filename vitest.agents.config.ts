@@ -7,7 +7,7 @@ export default defineConfig({
     include: ["test/agents/**/*.agents.ts"],
     globalSetup: ["test/agents/install.ts"],
     maxWorkers: 2,
-    testTimeout: 120_000,
+    testTimeout: 400_000,
     hookTimeout: 600_000,
     reporters: ["verbose", summaryReporter()],
   },

@@ -59,7 +59,7 @@ export interface AgentWorld {
   turns(id: string): Promise<z.output<typeof turnsSchema>["data"]>;
   /** Waits until the status is one of these. */
   until(id: string, ...statuses: readonly string[]): Promise<Row>;
-  /** Waits until something holds, for at most a minute; looks every 100 ms. */
+  /** Waits until something holds, for at most three minutes; looks every 100 ms. */
   eventually<Value>(
     what: string,
     find: () => Promise<Value | undefined | false> | Value | undefined | false,
@@ -73,8 +73,8 @@ export interface AgentWorld {
 
 type Row = z.output<typeof listSchema>["data"][number];
 
-/** Of a busy machine with two processors. */
-const LONGEST_MS = 60_000;
+/** Of a busy machine with two processors; opencode installs a package at the first start in a home, two at once in turns. */
+const LONGEST_MS = 180_000;
 const POLL_MS = 100;
 
 /** All command lines of this machine that could be read. */
