@@ -76,13 +76,13 @@ export function salvageOf({ progress }: Pick<LeasedOperation, "progress">): stri
   return typeof ref === "string" ? ref : null;
 }
 
-/** Asks whether a workspace has nothing beyond a salvage; nobody is asked without one. */
+/** Asks whether a workspace has nothing beyond a salvage, as none has when it was dropped; without one nobody is asked. */
 export function heldBy(
-  { snapshots }: Pick<SessionDeps, "snapshots">,
+  deps: Pick<SessionDeps, "snapshots">,
   workspace: WorkspaceRef,
   ref: string | null,
 ): IsKept | undefined {
-  return ref === null ? undefined : () => snapshots.holds({ workspace, ref });
+  return ref === null ? undefined : () => stillHolds(deps, workspace, ref);
 }
 
 /**
@@ -110,7 +110,11 @@ export async function keepWork(
 }
 
 /** One that a person has dropped holds nothing. */
-async function stillHolds(deps: SessionDeps, workspace: WorkspaceRef, ref: string): Promise<boolean> {
+async function stillHolds(
+  deps: Pick<SessionDeps, "snapshots">,
+  workspace: WorkspaceRef,
+  ref: string,
+): Promise<boolean> {
   return deps.snapshots.holds({ workspace, ref }).catch((error: unknown) => {
     if (isAoError(error, "salvage_not_found")) return false;
     throw error;
