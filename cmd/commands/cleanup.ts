@@ -9,6 +9,7 @@ import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } 
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
 import { type RequestFlags, requestIdOf, requestIdOption } from "../request-flags.ts";
+import { warnSpecial } from "../warn-special.ts";
 
 interface CleanupFlags extends RequestFlags {
   readonly project?: string;
@@ -85,6 +86,7 @@ async function run(invocation: Invocation, flags: CleanupFlags): Promise<number>
   const options = { projectId, dryRun, olderThanMs, salvage, deleteMergedBranches, onStep, isStopped };
   const { poolErrors, ...result } = await cleanup(ao.deps, { ...options, requestId });
   await invocation.print(result, () => linesOf(result));
+  await warnSpecial(ao, invocation, result.cleaned);
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length > 0 && !dryRun) invocation.note("the files wait in the trash until ao reconcile");
   for (const { subject, message } of poolErrors) invocation.warn(`${subject}: ${message}`);

@@ -16,6 +16,7 @@ import {
   waitMsOf,
 } from "../request-flags.ts";
 import { forEachOf, worstOf } from "../several.ts";
+import { warnSpecial } from "../warn-special.ts";
 
 interface KillFlags extends RequestFlags, WaitFlags {
   readonly reason: KillReason;
@@ -65,12 +66,14 @@ async function kill(invocation: Invocation, names: readonly string[], flags: Kil
   if (names.length === 1 && ids[0] !== undefined) {
     const result = await killSession(ao.deps, ids[0], options);
     noteQueued(invocation, [result]);
+    await warnSpecial(ao, invocation, [result]);
     await invocation.print(result, () => [lineOf(result)]);
     return undefined;
   }
   const outcome = await forEachOf(ids, (id) => killSession(ao.deps, id, options), invocation.isInterrupted);
   const { results, failures } = outcome;
   noteQueued(invocation, results);
+  await warnSpecial(ao, invocation, results);
   // A script that gets an error finds the results in it, and nothing on stdout.
   if (failures.length === 0 || !invocation.json) await invocation.print(results, () => results.map(lineOf));
   if (failures.length > 0) throw worstOf(outcome, againOf(flags));

@@ -62,7 +62,7 @@ async function list(invocation: Invocation, session: string | undefined, flags: 
 }
 
 function linesOf(content: SalvageContent & FoundSalvage, invocation: Invocation): readonly string[] {
-  const { ref, commit, head, files, operations, commits, repositoryPath } = content;
+  const { ref, commit, head, files, special, operations, commits, repositoryPath } = content;
   const fields = [
     ["ref", ref],
     ["repository", repositoryPath],
@@ -77,6 +77,10 @@ function linesOf(content: SalvageContent & FoundSalvage, invocation: Invocation)
     ...files.map(({ path, kind, bytes }) => {
       const size = bytes === null ? "" : `  ${bytes} bytes`;
       return `  ${invocation.paint("dim", kind.padEnd(10))}  ${printable(path)}${size}`;
+    }),
+    ...special.map(({ path, kind }) => {
+      const fate = kind === "pipe" ? "comes back empty" : "does not come back";
+      return `  ${invocation.paint("dim", kind.padEnd(10))}  ${printable(path)}  ${fate}`;
     }),
   ];
 }
@@ -99,6 +103,7 @@ async function restore(invocation: Invocation, name: string, { into }: RestoreFl
   const target = into === undefined ? null : resolveSessionId(ao.deps, into);
   invocation.progress.step("putting work back");
   const result = await putBackSession(ao.deps, name, target);
+  for (const warning of result.warnings) invocation.warn(printable(warning));
   await invocation.print(result, () => [
     result.files === 0
       ? `${result.id} has all of it already`

@@ -1,5 +1,5 @@
 import { isoTime } from "./iso-time.ts";
-import type { Salvage, SalvageContent, SalvagedFile, SalvageReason } from "./salvage.ts";
+import type { Salvage, SalvageContent, SalvagedFile, SalvageReason, SpecialFile } from "./salvage.ts";
 
 /** A salvage as `ao salvage list --json` prints it. */
 export interface SalvageJson {
@@ -16,6 +16,8 @@ export interface SalvageJson {
 /** One with what is in it, as `ao salvage show --json` prints it. */
 export interface SalvageContentJson extends SalvageJson {
   readonly files: readonly SalvagedFile[];
+  /** Pipes, which come back empty, and sockets and devices, which do not. */
+  readonly special: readonly SpecialFile[];
   readonly operations: readonly string[];
   readonly commits: readonly string[];
 }
@@ -26,6 +28,6 @@ export function toSalvageJson({ ref, sessionId, number, commit, atMs, reason, he
 }
 
 export function toSalvageContentJson(content: SalvageContent): SalvageContentJson {
-  const { files, operations, commits } = content;
-  return { ...toSalvageJson(content), files, operations, commits };
+  const { files, special, operations, commits } = content;
+  return { ...toSalvageJson(content), files, special, operations, commits };
 }

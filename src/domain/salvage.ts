@@ -39,10 +39,23 @@ export interface SalvagedFile {
   readonly bytes: number | null;
 }
 
+/** What git cannot hold, having no content: pipes come back empty, sockets and devices do not. */
+export const SPECIAL_KINDS = ["pipe", "socket", "device"] as const;
+export type SpecialKind = (typeof SPECIAL_KINDS)[number];
+
+/** Of such a thing its name is kept, and a pipe's permissions. */
+export interface SpecialFile {
+  /** Relative to the workspace; what is no UTF-8 shows as U+FFFD. */
+  readonly path: string;
+  readonly kind: SpecialKind;
+}
+
 /** What is in a salvage. */
 export interface SalvageContent extends Salvage {
   /** By path. */
   readonly files: readonly SalvagedFile[];
+  /** By path; no part of `files`. */
+  readonly special: readonly SpecialFile[];
   /** What was under way, for example `merge`. */
   readonly operations: readonly string[];
   /** Commits beside HEAD that nothing else may hold. */

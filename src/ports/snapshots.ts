@@ -1,7 +1,7 @@
 import type { Checkpoint } from "../domain/checkpoint.ts";
 import type { FileChange } from "../domain/file-change.ts";
 import type { SessionId } from "../domain/ids.ts";
-import type { Salvage, SalvageContent, SalvageReason, Unkeepable } from "../domain/salvage.ts";
+import type { Salvage, SalvageContent, SalvageReason, SpecialFile, Unkeepable } from "../domain/salvage.ts";
 import type { TurnCheckpoint } from "../domain/turn.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Fence } from "./fence.ts";
@@ -54,9 +54,12 @@ export interface ChangesRequest {
   readonly now: { readonly workspace: WorkspaceRef } | { readonly commit: string };
 }
 
-/** How many files a put-back wrote or removed; 0 when all was there already. */
+/** What a put-back did. */
 export interface PutBackReport {
+  /** How many files it wrote or removed; 0 when all was there already. */
   readonly files: number;
+  /** Sockets, devices, and pipes whose place is taken, that are not there as they were; absent for none. */
+  readonly missing?: readonly SpecialFile[];
 }
 
 /**
@@ -69,7 +72,7 @@ export interface Snapshots extends Checkpoints {
    * Keeps everything that `Workspace.inspect` would keep a workspace for: files byte for byte with modes and
    * links, tracked, untracked, and the ignored ones that are work; empty folders and repositories inside; the
    * index; where HEAD stands; what is under way; commits that nothing else has. Of one whose folder somebody
-   * deleted it keeps what git still has. All of it was read back whole before this returns, and a crash of the
+   * deleted it keeps what git still has. Of pipes, sockets and devices, which hold nothing, it keeps the names. All of it was read back whole before this returns, and a crash of the
    * machine does not take it. The same state again is the same salvage. HEAD's log is not kept.
    *
    * @throws AoError workspace_dirty with `details.unkeepable` when there is something that it cannot hold;
@@ -95,7 +98,7 @@ export interface Snapshots extends Checkpoints {
 
   /**
    * Puts everything of a salvage back: staged as staged, untracked as untracked. Only what the branch has, or
-   * what was put there when the workspace was made, is written over. Anything else that differs is left, and
+   * what was put there when the workspace was made, is written over. Pipes come back empty, where nothing is. Anything else that differs is left, and
    * so is the rest then. Safe to repeat, also after it was broken off. Each file is compared once more as it goes.
    *
    * @throws AoError salvage_conflict with `details.conflicts`; nothing was changed, or nothing more from the moment

@@ -28,6 +28,8 @@ export interface SnapshotsWorld {
   remove(): void;
   /** Makes it again, from its branch. */
   makeAnew(): Promise<void>;
+  /** Makes a pipe and a socket of these names in the workspace. */
+  addSpecial(pipe: string, socket: string): Promise<void>;
   /** Puts something into the workspace that no salvage can hold. */
   spoil(): void;
 }
@@ -178,6 +180,29 @@ function putBackContract(open: Open): void {
       expect({ files: files(), staged: staged() }).toEqual(before);
       expect(await snapshots.putBack({ workspace, ref })).toEqual({ files: 0 });
       expect(await snapshots.holds({ workspace, ref })).toBe(true);
+    });
+
+    test("makes a pipe again, empty, and names the socket that it cannot make", async () => {
+      const world = await open();
+      const { snapshots, workspace, addSpecial, remove, makeAnew } = world;
+      await addSpecial("pipe", "socket");
+      const ref = await keep(world);
+      const [pipe, socket] = [
+        { path: "pipe", kind: "pipe" } as const,
+        { path: "socket", kind: "socket" } as const,
+      ];
+      expect(await snapshots.holds({ workspace, ref })).toBe(true);
+      expect(await snapshots.show(workspace.repositoryPath, ref)).toMatchObject({
+        files: [],
+        special: [pipe, socket],
+      });
+      remove();
+      await makeAnew();
+      for (const _again of [1, 2]) {
+        expect(await snapshots.putBack({ workspace, ref })).toEqual({ files: 0, missing: [socket] });
+      }
+      const left = await keep(world);
+      expect((await snapshots.show(workspace.repositoryPath, left)).special).toEqual([pipe]);
     });
 
     test("leaves everything as it is when one file is in the way", async () => {

@@ -10,6 +10,7 @@ import { gitSnapshots } from "../../src/adapters/worktree/salvage/git-snapshots.
 import type { ProjectId, SessionId } from "../../src/domain/ids.ts";
 import type { Workspace, WorkspaceSpec } from "../../src/ports/workspace.ts";
 import { GIT_ENV, gitIn, gitRepository, writeIn } from "../support/git-repository.ts";
+import { leaveSocket } from "../support/sockets.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { type SnapshotsWorld, snapshotsContract } from "./snapshots.contract.ts";
 
@@ -48,6 +49,10 @@ async function memoryWorld(): Promise<SnapshotsWorld> {
     staged: () => [...work.state(spec.path).staged.keys()].sort(),
     remove: () => workspace.vanish(spec.path),
     makeAnew: async () => void (await workspace.restore(spec, await workspace.planRestore(spec))),
+    async addSpecial(pipe, socket) {
+      work.addSpecial(spec.path, { path: pipe, kind: "pipe" });
+      work.addSpecial(spec.path, { path: socket, kind: "socket" });
+    },
     spoil: () => snapshots.spoil(spec.path, [{ path: "pipe", why: "it is neither file, folder nor link" }]),
   };
 }
@@ -78,6 +83,10 @@ async function gitWorld(): Promise<SnapshotsWorld> {
       rmSync(spec.path, { recursive: true, force: true });
     },
     makeAnew: async () => void (await workspace.restore(spec, await workspace.planRestore(spec))),
+    async addSpecial(pipe, socket) {
+      execaSync("mkfifo", [join(spec.path, pipe)]);
+      leaveSocket(spec.path, socket);
+    },
     spoil() {
       rmSync(join(spec.path, "readme.md"));
       execaSync("mkfifo", [join(spec.path, "readme.md")]);

@@ -12,7 +12,7 @@ import {
   SESSION_STATES,
 } from "../../src/domain/lifecycle.ts";
 import { OPERATION_KINDS } from "../../src/domain/operation.ts";
-import { SALVAGE_REASONS, SALVAGED_KINDS } from "../../src/domain/salvage.ts";
+import { SALVAGE_REASONS, SALVAGED_KINDS, SPECIAL_KINDS } from "../../src/domain/salvage.ts";
 import { SESSION_KINDS } from "../../src/domain/session.ts";
 import { STATUSES } from "../../src/domain/status.ts";
 import { TURN_ORIGINS, TURN_OUTCOMES, TURN_PHASES } from "../../src/domain/turn.ts";
@@ -345,6 +345,7 @@ export const salvageSchema = z.strictObject({
   files: z.array(
     z.strictObject({ path: text, kind: z.enum(SALVAGED_KINDS), bytes: z.int().nonnegative().nullable() }),
   ),
+  special: z.array(z.strictObject({ path: text, kind: z.enum(SPECIAL_KINDS) })),
   operations: z.array(text),
   commits: z.array(text),
 });

@@ -18,6 +18,7 @@ import {
   inOrder,
   isSameState,
   isUnworked,
+  missingOf,
   parted,
 } from "./snapshot-rules.ts";
 import { enter, failAt, type Kept, missing, newCommit, type SnapshotWorld } from "./snapshot-world.ts";
@@ -125,8 +126,11 @@ function putting(world: SnapshotWorld): Pick<Snapshots, "putBack" | "rewind"> {
       fence?.();
       const loose = [...there.files].filter(([file]) => !COMMITTED.has(file));
       const files = new Map([...loose, ...state.files]);
-      work.replace(workspace.path, { files, staged: state.staged });
-      return { files: countOther(there.files, files) };
+      const absent = missingOf(state.special, there.special);
+      const missing = absent.filter(({ kind }) => kind !== "pipe");
+      const special = [...there.special, ...absent.filter(({ kind }) => kind === "pipe")];
+      work.replace(workspace.path, { files, staged: state.staged, special });
+      return { files: countOther(there.files, files), ...(missing.length === 0 ? {} : { missing }) };
     },
     async rewind({ workspace, checkpointRef: ref, salvageRef: held, fence }) {
       enter(world, "rewind", workspace.sessionId);
@@ -139,7 +143,7 @@ function putting(world: SnapshotWorld): Pick<Snapshots, "putBack" | "rewind"> {
       const wanted = new Map([...taken.files, ...lost.map((file) => [file, null] as const)]);
       refuse(workspace.path, fileConflicts({ there: seen, wanted, safe }));
       fence?.();
-      work.replace(workspace.path, { files: new Map([...ignored, ...taken.files]), staged: there.staged });
+      work.replace(workspace.path, { ...there, files: new Map([...ignored, ...taken.files]) });
       return { files: countOther(seen, taken.files) };
     },
   };
@@ -177,6 +181,6 @@ function stateOf({ spoilt, workspace, work }: SnapshotWorld, { path }: Workspace
     const details = { path, unkeepable, findings: [unkeepableFinding(unkeepable)] };
     throw new AoError("workspace_dirty", `${path} holds what cannot be kept`, { details });
   }
-  const { files, staged } = work.state(path);
-  return { staged, files: new Map([...files].filter(([file]) => !isReproducible(file))) };
+  const there = work.state(path);
+  return { ...there, files: new Map([...there.files].filter(([file]) => !isReproducible(file))) };
 }

@@ -1,5 +1,11 @@
 import type { FileChange } from "../../domain/file-change.ts";
-import type { Salvage, SalvageContent, SalvagedFile, SalvagedKind } from "../../domain/salvage.ts";
+import type {
+  Salvage,
+  SalvageContent,
+  SalvagedFile,
+  SalvagedKind,
+  SpecialFile,
+} from "../../domain/salvage.ts";
 import type { Conflict } from "../../ports/snapshots.ts";
 import { COMMITTED, type Files, isIgnored, isSameFiles, type WorkState } from "./workspace-files.ts";
 
@@ -10,13 +16,25 @@ export function inOrder(one: Salvage, other: Salvage): number {
 }
 
 /** Whether a workspace is as it was made. */
-export function isUnworked({ files, staged }: WorkState): boolean {
-  return staged.size === 0 && isSameFiles(files, COMMITTED);
+export function isUnworked({ files, staged, special }: WorkState): boolean {
+  return staged.size === 0 && special.length === 0 && isSameFiles(files, COMMITTED);
 }
 
 /** Whether both have the same files, and the same of them staged. */
 export function isSameState(one: WorkState, other: WorkState): boolean {
-  return isSameFiles(one.files, other.files) && isSameFiles(one.staged, other.staged);
+  return (
+    isSameFiles(one.files, other.files) &&
+    isSameFiles(one.staged, other.staged) &&
+    missingOf(one.special, other.special).length + missingOf(other.special, one.special).length === 0
+  );
+}
+
+/** Those that are wanted and not there. */
+export function missingOf(
+  wanted: readonly SpecialFile[],
+  there: readonly SpecialFile[],
+): readonly SpecialFile[] {
+  return wanted.filter(({ path, kind }) => !there.some((one) => one.path === path && one.kind === kind));
 }
 
 /** The ignored files, and the others. */
@@ -70,14 +88,14 @@ function linesIn(text = ""): number {
 }
 
 /** What is in a salvage. */
-export function contentOf(salvage: Salvage, { files, staged }: WorkState): SalvageContent {
+export function contentOf(salvage: Salvage, { files, staged, special }: WorkState): SalvageContent {
   const names = [...new Set([...COMMITTED.keys(), ...files.keys(), ...staged.keys()])].sort();
   const items = names.flatMap((path): readonly SalvagedFile[] => {
     const content = files.get(path);
     const kind = kindOf(path, content, staged);
     return kind === undefined ? [] : [{ path, kind, bytes: content === undefined ? null : content.length }];
   });
-  return { ...salvage, files: items, operations: [], commits: [] };
+  return { ...salvage, files: items, special, operations: [], commits: [] };
 }
 
 function kindOf(path: string, content: string | undefined, staged: Files): SalvagedKind | undefined {

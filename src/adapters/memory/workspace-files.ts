@@ -1,3 +1,4 @@
+import type { SpecialFile } from "../../domain/salvage.ts";
 import type { WorkspaceFinding } from "../../domain/workspace-finding.ts";
 import type { MemoryWorkspace } from "./workspace.ts";
 
@@ -8,6 +9,8 @@ export type Files = ReadonlyMap<string, string>;
 export interface WorkState {
   readonly files: Files;
   readonly staged: Files;
+  /** Pipes and the like. */
+  readonly special: readonly SpecialFile[];
 }
 
 /** Every new workspace has these. */
@@ -16,12 +19,16 @@ export const COMMITTED: Files = new Map([
   [".gitignore", ".env\nnode_modules/\n"],
 ]);
 
+const UNTOUCHED: WorkState = { files: COMMITTED, staged: new Map(), special: [] };
+
 /** The files of all workspaces. A workspace that was made anew has what is committed. */
 export interface MemoryWork {
   state(path: string): WorkState;
   /** `null` removes it. */
   write(path: string, file: string, content: string | null): void;
   stage(path: string, file: string): void;
+  /** Puts a pipe, a socket or a device there. */
+  addSpecial(path: string, special: SpecialFile): void;
   replace(path: string, state: WorkState): void;
 }
 
@@ -30,7 +37,7 @@ export function memoryWork(workspace: Pick<MemoryWorkspace, "made" | "refuse" | 
   const known = new Map<string, { readonly made: number; readonly state: WorkState }>();
   const state = (path: string): WorkState => {
     const found = known.get(path);
-    return found?.made === workspace.made(path) ? found.state : { files: COMMITTED, staged: new Map() };
+    return found?.made === workspace.made(path) ? found.state : UNTOUCHED;
   };
   const replace = (path: string, next: WorkState): void => {
     known.set(path, { made: workspace.made(path), state: next });
@@ -42,13 +49,18 @@ export function memoryWork(workspace: Pick<MemoryWorkspace, "made" | "refuse" | 
     state,
     replace,
     write(path, file, content) {
-      const { files, staged } = state(path);
-      const rest = [...files].filter(([name]) => name !== file);
-      replace(path, { staged, files: new Map(content === null ? rest : [...rest, [file, content]]) });
+      const there = state(path);
+      const rest = [...there.files].filter(([name]) => name !== file);
+      replace(path, { ...there, files: new Map(content === null ? rest : [...rest, [file, content]]) });
     },
     stage(path, file) {
-      const { files, staged } = state(path);
-      replace(path, { files, staged: new Map([...staged, [file, files.get(file) ?? ""]]) });
+      const there = state(path);
+      const content = there.files.get(file) ?? "";
+      replace(path, { ...there, staged: new Map([...there.staged, [file, content]]) });
+    },
+    addSpecial(path, special) {
+      const there = state(path);
+      replace(path, { ...there, special: [...there.special, special] });
     },
   };
 }
@@ -68,17 +80,17 @@ export function isSameFiles(one: Files, other: Files): boolean {
   return one.size === other.size && [...one].every(([file, content]) => other.get(file) === content);
 }
 
-function findingsOf({ files, staged }: WorkState): readonly WorkspaceFinding[] {
+function findingsOf({ files, staged, special }: WorkState): readonly WorkspaceFinding[] {
   const names = [...files.keys()];
   const changed = [...COMMITTED.keys()].filter((file) => files.get(file) !== COMMITTED.get(file));
   const others = names.filter((file) => !COMMITTED.has(file) && !staged.has(file));
   return [
     ...finding("changed", changed),
     ...finding("staged", [...staged.keys()]),
-    ...finding(
-      "untracked",
-      others.filter((file) => !isIgnored(file)),
-    ),
+    ...finding("untracked", [
+      ...others.filter((file) => !isIgnored(file)),
+      ...special.map(({ path }) => path),
+    ]),
     ...finding(
       "ignored",
       others.filter((file) => isIgnored(file) && !isReproducible(file)),

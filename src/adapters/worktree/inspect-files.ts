@@ -9,6 +9,7 @@ import { outputOf } from "./git-failure.ts";
 import { ignoredEvidence } from "./ignored-evidence.ts";
 import { ignoredJudge } from "./ignored-judge.ts";
 import { hiddenChanges, type IndexReport, readIndex } from "./index-entries.ts";
+import { liveSockets } from "./live-sockets.ts";
 import { localCommits } from "./lost-commits.ts";
 import { parseStatus, type StatusReport } from "./parse-status.ts";
 import { type Git, type GitLocation, inDirectory } from "./run-git.ts";
@@ -67,12 +68,14 @@ export async function inspectFiles(git: Git, options: FilesOptions): Promise<Fil
     checkoutDifferences(git, { root: options.root, where, settings: index.settings, paths }),
     inspectGitlinks(git, options, index.gitlinks),
   ]);
+  const special = await inspectSpecial(git, options, { special: tree.special, tracked: index.tracked });
   const found: Found = {
     changed: [...report.changed, ...hidden, ...unlike],
     staged: report.staged,
-    untracked: report.untracked,
+    untracked: [...report.untracked, ...special.untracked],
     ignored: tree.ignored,
     submodule: report.submodules.filter((path) => links.nested_repository?.includes(`${path}/`) !== true),
+    in_use: special.live,
     nested_repository: [...report.nested, ...tree.nested],
     unreadable: [...complaints, ...tree.unreadable],
   };
@@ -85,6 +88,37 @@ async function requireEmpty(git: Git, where: GitLocation, head: string | null): 
   const action = "read the index";
   const tree = outputOf(await git.read(where, ["ls-tree", "-z", head]), action);
   if (tree !== "") throw strangeAnswer(action, "");
+}
+
+interface Special {
+  readonly untracked: readonly string[];
+  /** Sockets that a process has. */
+  readonly live: readonly string[];
+}
+
+/** git tells of no pipe, socket or device: one that it is not told to ignore is somebody's all the same. */
+async function inspectSpecial(
+  git: Git,
+  { root, home = root, where }: FilesOptions,
+  { special, tracked }: { readonly special: readonly string[]; readonly tracked: readonly string[] },
+): Promise<Special> {
+  const inIndex = new Set(tracked);
+  const others = special.filter((path) => !inIndex.has(path));
+  if (others.length === 0) return { untracked: [], live: [] };
+  const untracked = await withoutIgnored(git, where, others);
+  return { untracked, live: await liveSockets([root, home], others) };
+}
+
+/** git-check-ignore(1): exit code 1 says that none is. */
+async function withoutIgnored(
+  git: Git,
+  where: GitLocation,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  const result = await git.read(where, ["check-ignore", "-z", "--stdin"], `${paths.join("\0")}\0`);
+  if (result.exitCode === 1) return paths;
+  const ignored = new Set(outputOf(result, "tell what is ignored").split("\0"));
+  return paths.filter((path) => !ignored.has(path));
 }
 
 async function scan(

@@ -12,6 +12,8 @@ export interface TreeReport {
   readonly ignored: readonly string[];
   /** Repositories, also those that git does not see: in a tracked or an ignored folder. Each ends with `/`. */
   readonly nested: readonly string[];
+  /** Pipes, sockets and devices outside of ignored folders, of which git does not tell. */
+  readonly special: readonly string[];
   /** What could not be looked into. */
   readonly unreadable: readonly string[];
 }
@@ -34,6 +36,7 @@ interface Scan extends Omit<ScanOptions, "ignored" | "gitlinks"> {
   readonly elsewhere: ReadonlySet<BytePath>;
   readonly files: string[];
   readonly nested: string[];
+  readonly special: string[];
   readonly unreadable: string[];
   folders: number;
 }
@@ -51,19 +54,21 @@ export async function scanTree(options: ScanOptions): Promise<TreeReport> {
   const folders = [...new Set(told.flatMap((entry) => pathsLike(root, entry)))];
   const elsewhere = new Set([...folders, ...gitlinks.flatMap((path) => pathsLike(root, path))]);
   const maxFolders = options.maxFolders ?? MAX_FOLDERS;
-  const scan: Scan = { ...options, maxFolders, elsewhere, files: [], nested: [], unreadable: [], folders: 0 };
+  const nothing = { files: [], nested: [], special: [], unreadable: [], folders: 0 };
+  const scan: Scan = { ...options, maxFolders, elsewhere, ...nothing };
   for (const entry of ignored) if (!entry.endsWith("/")) keepWork(scan, entry);
   for (const entry of told) if (pathsLike(root, entry).length === 0) scan.unreadable.push(entry);
   for (const folder of folders) await scanIgnored(scan, folder);
   await findRepositories(scan, "");
-  const { files, nested, unreadable } = scan;
-  return { ignored: files.sort(), nested: nested.sort(), unreadable };
+  const { files, nested, special, unreadable } = scan;
+  return { ignored: files.sort(), nested: nested.sort(), special: special.sort(), unreadable };
 }
 
 /** Every folder that git does not ignore; its files are the business of `git status`. */
 async function findRepositories(scan: Scan, path: BytePath): Promise<void> {
   const entries = await list(scan, path);
   if (path !== "" && hasGit(entries)) return void scan.nested.push(`${textOf(path)}/`);
+  for (const entry of entries.filter(isSpecial)) scan.special.push(textOf(below(path, nameOf(entry))));
   const inside = folderNames(entries).map((name) => below(path, name));
   const ours = path === "" ? inside.filter((name) => name !== ".git") : inside;
   await Promise.all(
@@ -114,6 +119,9 @@ function isBare(entries: readonly Entry[]): boolean {
   const names = new Set(entries.map(nameOf));
   return ["HEAD", "objects", "refs"].every((name) => names.has(name));
 }
+
+const isSpecial = (entry: Entry): boolean =>
+  entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
 
 const folderNames = (entries: readonly Entry[]): readonly BytePath[] =>
   entries.filter((entry) => entry.isDirectory()).map(nameOf);

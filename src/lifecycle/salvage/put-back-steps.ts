@@ -1,6 +1,7 @@
 import { jsonMembers } from "../../domain/canonical-json.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
+import { notMade } from "../../domain/special-files.ts";
 import type { SessionDeps } from "../deps.ts";
 import { crossing } from "../operations/crossing.ts";
 import { fenceOf } from "../operations/fence-of.ts";
@@ -13,6 +14,8 @@ export interface PutBackResult {
   readonly ref: string;
   /** How many files were written or removed. */
   readonly files: number;
+  /** Things a person should know that were no failure. */
+  readonly warnings: readonly string[];
 }
 
 /** Everything of a put-back after its intent is on record. May be repeated. */
@@ -20,8 +23,11 @@ export async function finishPutBack(deps: SessionDeps, held: LeasedOperation): P
   const record = sessionOfFiles(deps, held);
   const ref = String(jsonMembers(held.input)?.["ref"]);
   const request = { workspace: workspaceRef(record), ref, fence: fenceOf(deps, held) };
-  const { files } = await crossing(deps, "put_back.files", () => deps.snapshots.putBack(request));
-  const result = { id: record.id, ref, files };
+  const { files, missing = [] } = await crossing(deps, "put_back.files", () =>
+    deps.snapshots.putBack(request),
+  );
+  const warnings = missing.length === 0 ? [] : [notMade(missing)];
+  const result = { id: record.id, ref, files, warnings };
   await crossing(deps, "put_back.complete", () => operationLedger(deps).complete(held, result));
   return result;
 }

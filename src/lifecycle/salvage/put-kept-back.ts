@@ -1,5 +1,6 @@
 import { AoError, isAoError } from "../../domain/errors.ts";
 import type { SessionRecord } from "../../domain/session.ts";
+import { notMade } from "../../domain/special-files.ts";
 import type { Fence } from "../../ports/fence.ts";
 import type { WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
@@ -42,8 +43,8 @@ export async function putKeptBack(
   { ref, fence }: { readonly ref: string; readonly fence: Fence },
 ): Promise<PutBack> {
   try {
-    await snapshots.putBack({ workspace, ref, fence });
-    return { salvageRef: ref, warnings: [] };
+    const { missing = [] } = await snapshots.putBack({ workspace, ref, fence });
+    return { salvageRef: ref, warnings: missing.length === 0 ? [] : [notMade(missing)] };
   } catch (error) {
     if (isAoError(error, "salvage_not_found")) {
       const warning = `the work that was kept in ${ref} is not put back: the salvage was dropped`;

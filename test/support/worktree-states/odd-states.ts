@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestRepository } from "../git-repository.ts";
+import { leaveSocket, listenAt } from "../sockets.ts";
 import { tempDir } from "../temp-dir.ts";
 import type { StatePlace, WorktreeState } from "./state.ts";
 
@@ -12,6 +13,10 @@ const CHANGED_TOO = { finds: ["changed", "untracked"], reason: "dirty" } as cons
 function workIn({ write }: StatePlace): void {
   write("f.txt", "two\n");
   write("new.txt");
+}
+
+function makePipe(place: string, permissions: string): void {
+  execFileSync("mkfifo", ["-m", permissions, "--", place]);
 }
 
 /** All objects lie in another folder, as in a clone by reference. */
@@ -98,12 +103,49 @@ export const ODD_STATES: readonly WorktreeState[] = [
     ...UNTRACKED,
   },
   {
-    name: "a pipe, which holds nothing, lies beside a new file",
+    name: "a pipe lies beside a new file",
     arrange: ({ path, write }) => {
       write("new.txt");
-      execFileSync("mkfifo", [join(path, "pipe")]);
+      makePipe(join(path, "pipe"), "640");
     },
-    lost: ["pipe"],
+    ...UNTRACKED,
+  },
+  {
+    name: "a pipe in a folder of its own is all there is",
+    arrange: ({ path }) => {
+      mkdirSync(join(path, "run"), { mode: 0o750 });
+      makePipe(join(path, "run", "queue"), "622");
+    },
+    ...UNTRACKED,
+  },
+  {
+    name: "a socket is left of a process that is gone",
+    arrange: ({ path, write }) => {
+      write("new.txt");
+      leaveSocket(path, "agent.sock");
+    },
+    lost: ["agent.sock"],
+    warnings: [/agent\.sock/],
+    ...UNTRACKED,
+  },
+  {
+    name: "a process listens at a socket in it",
+    arrange: ({ path, write }) => {
+      write("new.txt");
+      return listenAt(path, "agent.sock");
+    },
+    finds: ["untracked", "in_use"],
+    reason: "in_use",
+  },
+  {
+    name: "a pipe and a socket are ignored, one by one",
+    arrange: ({ path, commit, write }) => {
+      commit(".gitignore", "*.sock\n*.fifo\n");
+      write("new.txt");
+      leaveSocket(path, "agent.sock");
+      makePipe(join(path, "a.fifo"), "600");
+    },
+    lost: ["agent.sock", "a.fifo"],
     ...UNTRACKED,
   },
   {

@@ -48,6 +48,36 @@ describe("kill --salvage", () => {
   });
 });
 
+describe("what a salvage holds by name alone is named", () => {
+  const SOCKET = { path: "agent.sock", kind: "socket" } as const;
+
+  async function aWorldWithSocket(): Promise<World> {
+    const world = await aWorkedWorld();
+    world.snapshots.work.addSpecial(PATH, { path: "queue", kind: "pipe" });
+    world.snapshots.work.addSpecial(PATH, SOCKET);
+    return world;
+  }
+
+  test("by kill, show and restore", async () => {
+    const world = await aWorldWithSocket();
+    expect((await memoryCli(world, ["kill", "app-1", "--salvage"])).stderr).toContain("socket agent.sock");
+    const { stdout } = await memoryCli(world, ["salvage", "show", "app-1"]);
+    expect(stdout).toMatch(/pipe +queue {2}comes back empty\n.*socket +agent\.sock {2}does not come back/);
+    const json = await memoryCli(world, ["salvage", "show", "app-1", "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ special: [{ path: "queue", kind: "pipe" }, SOCKET] });
+    const { stderr } = await memoryCli(world, ["restore", "app-1"]);
+    expect(stderr).toMatch(/not made again.*socket agent\.sock/);
+    expect(stderr).not.toContain("queue");
+  });
+
+  test("by cleanup", async () => {
+    const world = await aWorldWithSocket();
+    await memoryCli(world, ["kill", "app-1", "--keep-worktree"]);
+    const { stderr } = await memoryCli(world, ["cleanup", "--salvage"]);
+    expect(stderr).toContain("app-1: kept by name alone");
+  });
+});
+
 describe("cleanup --salvage", () => {
   test("frees what its dry run names", async () => {
     const world = await aWorkedWorld();

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { WorktreeState } from "./observe.ts";
 import { encodePermissions } from "./permissions.ts";
+import { encodeSpecials } from "./special-files.ts";
 
 /** A name for a state: the same for the same, and another for another. */
 export function fingerprint(state: WorktreeState): string {
@@ -10,6 +11,7 @@ export function fingerprint(state: WorktreeState): string {
   part(JSON.stringify([state.empty, state.ignored, state.unkeepable, state.git.head, state.git.refs]));
   for (const [path, content] of [...state.git.files].sort(byName)) part(path).update(content);
   part(encodePermissions(state.permissions));
+  part(encodeSpecials(state.special));
   part(state.index.canonical);
   return hash.digest("hex");
 }

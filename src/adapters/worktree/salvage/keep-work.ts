@@ -88,7 +88,7 @@ async function commitWork(keeping: Keeping, request: KeepRequest, stored: Stored
 /** `Snapshots.obstacles` for one worktree. */
 export function unkeepableIn(keeping: KeepingWork, chosen: ChosenWork): Promise<readonly Unkeepable[]> {
   return withTempFolder(keeping.plumbing.gitDir, async (folder) => {
-    const { state } = await keeping.observe({ ignoredPaths: chosen.paths, folder });
+    const { state } = await keeping.observe({ ...asked(chosen), folder });
     return [...state.unkeepable, ...chosen.unkeepable].map(({ path, why }) => ({ path: textOf(path), why }));
   });
 }
@@ -145,12 +145,17 @@ function storeState(keeping: KeepingWork, chosen: ChosenWork): Promise<StoredSta
   });
 }
 
+const asked = ({ paths, special }: ChosenWork): Pick<Observation, "ignoredPaths" | "special"> => ({
+  ignoredPaths: paths,
+  special,
+});
+
 async function tryToStore(
   keeping: KeepingWork,
   chosen: ChosenWork,
   folder: string,
 ): Promise<StoredState | undefined> {
-  const look = () => keeping.observe({ ignoredPaths: chosen.paths, folder });
+  const look = () => keeping.observe({ ...asked(chosen), folder });
   const observed = await look();
   const { state } = observed;
   refuseUnkeepable(keeping.root, [...state.unkeepable, ...chosen.unkeepable]);

@@ -3,7 +3,7 @@ import type { HeadPosition } from "../../../domain/salvage.ts";
 /**
  * What lies where in the tree of a salvage. `files` is the working tree, raw; `staged` the index without its
  * conflicts, `stages/<n>/` those; `index` the index itself; `git/` the files of the private git directory; `objects/`
- * what those name. `ignored` and `folders` are lists of paths that end with NUL.
+ * what those name. `special` is there when there are pipes, sockets or devices. `ignored` and `folders` are lists of paths that end with NUL.
  */
 export const LAYOUT = {
   about: "about.json",
@@ -16,6 +16,7 @@ export const LAYOUT = {
   ignored: "ignored",
   folders: "folders",
   permissions: "permissions",
+  special: "special",
 } as const;
 
 /** What is told in words. */

@@ -15,7 +15,7 @@ export async function observeRecord({ plumbing, settings }: Looking, folder: str
   const index = await copyIndex({ plumbing, format: settings.format, path: join(folder, "index") });
   const plain = index.content.entries.filter(({ stage, intentToAdd }) => stage === 0 && !intentToAdd);
   const files = new Map(plain.map(({ path, mode, oid }) => [path, { mode, oid }]));
-  const nothing = { untracked: [], ignored: [], empty: [], blobs: [], unkeepable: [] };
+  const nothing = { untracked: [], ignored: [], empty: [], blobs: [], special: [], unkeepable: [] };
   const root = join(folder, "nothing");
   await mkdir(root, { recursive: true });
   const git = await readGitState(plumbing);

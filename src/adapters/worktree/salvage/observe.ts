@@ -9,6 +9,7 @@ import { type Permissions, readPermissions } from "./permissions.ts";
 import type { Plumbing } from "./plumbing.ts";
 import type { RepositorySettings } from "./repository-settings.ts";
 import { type FilesState, scanFiles } from "./scan-files.ts";
+import { type FoundSpecial, specialsAt } from "./special-files.ts";
 import type { UnkeepablePath } from "./walk-folder.ts";
 
 /** Everything in a worktree at one moment. */
@@ -17,6 +18,7 @@ export interface WorktreeState extends FilesState {
   readonly permissions: Permissions;
   readonly index: IndexContent;
   readonly git: GitState;
+  readonly special: readonly FoundSpecial[];
   readonly unkeepable: readonly UnkeepablePath[];
 }
 
@@ -37,6 +39,8 @@ export interface Observation {
   readonly ignoredPaths: readonly string[];
   /** More paths to look at; they need not be there. */
   readonly extra?: readonly BytePath[];
+  /** Where pipes, sockets and devices are. */
+  readonly special?: readonly BytePath[];
   /** For the copy of the index. */
   readonly folder: string;
 }
@@ -66,9 +70,10 @@ export async function observe(looking: Looking, options: Observation): Promise<O
     ...scanned,
     ignored: ignored.files.filter((path) => scanned.files.has(path) && !tracked.has(path)),
     empty: folders,
-    permissions: readPermissions(root, [...scanned.files.keys()], folders),
+    permissions: readPermissions(root, [...scanned.files.keys(), ...(options.special ?? [])], folders),
     index: index.content,
     git,
+    special: specialsAt(root, options.special ?? []),
     unkeepable: [...scanned.unkeepable, ...ignored.unkeepable],
   };
   return { state, index };

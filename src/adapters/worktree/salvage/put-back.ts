@@ -14,6 +14,7 @@ import { filePermissions, putPermissions } from "./put-permissions.ts";
 import { refuseConflicts } from "./refuse-conflicts.ts";
 import { readSavedState, type SavedState } from "./saved-state.ts";
 import { clearScratch, makeFolder } from "./set-aside.ts";
+import { putSpecials } from "./special-files.ts";
 import { withTempFolder } from "./temp-folder.ts";
 import { writeIndexTree } from "./trees.ts";
 
@@ -26,7 +27,7 @@ export function putBack(keeping: Keeping, commit: string): Promise<PutBackReport
     await clearScratch(root, scratch);
     const saved = await readSavedState(plumbing, commit);
     const { state, plan } = await judge(keeping, saved, folder);
-    const files = await putAllFiles(keeping, saved, { plan, scratch, current: state.files });
+    const { files, missing } = await putAllFiles(keeping, saved, { plan, scratch, current: state.files });
     await crossing(keeping, "put_back.git_state", () =>
       putGitState(plumbing, state.git, { wanted: saved, folder }),
     );
@@ -38,7 +39,7 @@ export function putBack(keeping: Keeping, commit: string): Promise<PutBackReport
     await crossing(keeping, "put_back.head", () => putHead(plumbing, state.git.head, saved.head));
     await refreshIndex(keeping.git, root);
     await proveBack(keeping, saved, folder);
-    return { files };
+    return missing.length === 0 ? { files } : { files, missing };
   });
 }
 
@@ -107,10 +108,10 @@ async function whyNotIndex(
 }
 
 async function putAllFiles(
-  { plumbing, root, boundary, fence, settings }: Keeping,
+  { git, plumbing, root, boundary, fence, settings }: Keeping,
   saved: SavedState,
   { plan, scratch, current }: Pick<Applying, "plan" | "scratch" | "current">,
-): Promise<number> {
+): Promise<Required<PutBackReport>> {
   const { permissions } = saved;
   const files = await applyFiles({
     ...{ plumbing, root, plan, scratch, boundary, current, fence, step: "put_back.file" },
@@ -119,8 +120,9 @@ async function putAllFiles(
   });
   fence();
   for (const folder of saved.empty) await makeFolder(root, folder);
+  const missing = await putSpecials(root, saved.special, git.env);
   await putPermissions(root, saved);
-  return files;
+  return { files, missing };
 }
 
 /** @throws AoError busy when it is not as it was, since somebody changes it meanwhile. */

@@ -14,14 +14,14 @@ export function filePermissions(permissions: Permissions, path: BytePath, { mode
 /** Gives files and folders the permissions that they had; those of folders last and from below. */
 export async function putPermissions(
   root: string,
-  { files, empty, permissions }: Pick<SavedState, "files" | "empty" | "permissions">,
+  { files, empty, special, permissions }: Pick<SavedState, "files" | "empty" | "special" | "permissions">,
 ): Promise<void> {
   const folders = realFolders(root);
   for (const [path, entry] of files) {
     if (!entry.mode.startsWith("100") || !folders.has(parentOf(path))) continue;
     await put(root, path, filePermissions(permissions, path, entry));
   }
-  const around = new Set([...files.keys(), ...empty].flatMap(parentsOf));
+  const around = new Set([...files.keys(), ...empty, ...special.map(({ path }) => path)].flatMap(parentsOf));
   const all = [...new Set([...around, ...empty])].filter((path) => folders.has(path));
   for (const path of all.sort().reverse()) await put(root, path, permissionsOf(permissions, path, "folder"));
 }

@@ -17,6 +17,7 @@ import type { Plumbing } from "./plumbing.ts";
 import { type FoundSalvage, findSalvages } from "./salvage-refs.ts";
 import { readSavedState } from "./saved-state.ts";
 import type { TreeEntry } from "./scan-files.ts";
+import { toSpecialFile } from "./special-files.ts";
 import { fromTreeName } from "./tree-names.ts";
 import { readTree } from "./trees.ts";
 
@@ -65,6 +66,7 @@ export async function showSalvage(
   return {
     ...plainSalvage(found),
     files: files.sort((one, other) => (one.path < other.path ? -1 : 1)),
+    special: saved.special.map(toSpecialFile),
     operations: operationsUnderWay([...saved.git.keys()]),
     commits: parents.filter((parent) => parent !== head.commit),
   };

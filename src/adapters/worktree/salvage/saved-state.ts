@@ -5,6 +5,7 @@ import { type Permissions, parsePermissions } from "./permissions.ts";
 import type { Plumbing } from "./plumbing.ts";
 import { readObjects, wholeOf } from "./read-objects.ts";
 import type { TreeEntry } from "./scan-files.ts";
+import { type FoundSpecial, parseSpecials } from "./special-files.ts";
 import { fromTreeName } from "./tree-names.ts";
 import { readTree } from "./trees.ts";
 
@@ -15,6 +16,7 @@ export interface SavedState extends About {
   readonly ignored: readonly BytePath[];
   readonly empty: readonly BytePath[];
   readonly permissions: Permissions;
+  readonly special: readonly FoundSpecial[];
   /** The index as a file. */
   readonly index: Buffer;
   /** Files of the private git directory. */
@@ -42,6 +44,7 @@ export async function readSavedState(plumbing: Plumbing, commit: string): Promis
     ignored: splitNul(text(LAYOUT.ignored)),
     empty: splitNul(text(LAYOUT.folders)),
     permissions: parsePermissions(text(LAYOUT.permissions)),
+    special: parseSpecials(text(LAYOUT.special)),
     index: contents.get(LAYOUT.index) ?? Buffer.alloc(0),
     git: new Map([...git.keys()].map((name) => [fromTreeName(name), contentOf(contents, name)])),
   };

@@ -8,6 +8,7 @@ import type { NamedObjects } from "./named-objects.ts";
 import type { Looking, Observed, WorktreeState } from "./observe.ts";
 import { encodePermissions } from "./permissions.ts";
 import type { TreeEntry } from "./scan-files.ts";
+import { encodeSpecials } from "./special-files.ts";
 import { toTreeName } from "./tree-names.ts";
 import { addSubtrees, changeIndex, type TreeChange, writeIndexTree, writeTree } from "./trees.ts";
 import { type WantedBlob, writeBlobs } from "./write-objects.ts";
@@ -110,6 +111,7 @@ function notesOf({ looking, observed }: Storing): readonly Note[] {
     note(LAYOUT.permissions, encodePermissions(state.permissions)),
     note(LAYOUT.ignored, listOf(state.ignored)),
     note(LAYOUT.folders, listOf(state.empty)),
+    ...(state.special.length === 0 ? [] : [note(LAYOUT.special, encodeSpecials(state.special))]),
     ...git,
   ];
 }

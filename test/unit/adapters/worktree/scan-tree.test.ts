@@ -26,6 +26,7 @@ describe("scanTree", () => {
     expect(await scan({ ignored, gitlinks: ["lib"] })).toEqual({
       ignored: [],
       nested: ["a/b/", "data/r/", "node_modules/x/y/"],
+      special: [],
       unreadable: [],
     });
   });
@@ -42,6 +43,7 @@ describe("scanTree", () => {
     expect(await scan({ ignored: ["data/", "out\uFFFD/"] })).toEqual({
       ignored: ["data/b\uFFFD.env", "data/in\uFFFD/a.env", "data/seen.env", "out\uFFFD/c.env"],
       nested: ["seen\uFFFD/inner\uFFFD/"],
+      special: [],
       unreadable: [],
     });
   });
@@ -83,6 +85,7 @@ describe("scanTree", () => {
     expect(await scan({ ignored: ["data/"] })).toEqual({
       ignored: ["data/root", "data/x.txt"],
       nested: [],
+      special: [],
       unreadable: [],
     });
   });

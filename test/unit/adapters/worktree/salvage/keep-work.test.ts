@@ -25,7 +25,7 @@ import { tempDir } from "../../../../support/temp-dir.ts";
 import { failure, gitDirOf, hook, worktreeWorld } from "../worktree-world.ts";
 import { AT_MS, gitFilesOf, pictureOf, type SalvageWorld, SESSION, salvageWorld } from "./salvage-world.ts";
 
-const CHOSEN = { paths: [], unkeepable: [], isWork: false };
+const CHOSEN = { paths: [], unkeepable: [], special: [], isWork: false };
 const REQUEST = { sessionId: SESSION, chosen: CHOSEN, reason: "kill", atMs: AT_MS } as const;
 
 /** The port on a real repository, and a worktree that `ao` made. */

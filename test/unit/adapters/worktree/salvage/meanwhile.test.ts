@@ -182,7 +182,7 @@ describe("after the work was taken over", () => {
     const { keepWork } = await import("../../../../../src/adapters/worktree/salvage/keep-work.ts");
     const keeping = keepWork(await world.keeping(async () => {}, fence), {
       ...{ sessionId: SESSION, reason: "kill", atMs: AT_MS },
-      chosen: { paths: [], unkeepable: [], isWork: false },
+      chosen: { paths: [], unkeepable: [], special: [], isWork: false },
     });
     await failure(keeping, "operation_in_progress");
     expect(world.git("for-each-ref", "refs/ao/")).toBe("");

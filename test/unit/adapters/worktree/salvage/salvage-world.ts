@@ -100,7 +100,7 @@ export function salvageWorld({
     salvage: async (ignoredPaths = []) =>
       keepWork(await keeping(), {
         ...{ sessionId: SESSION, reason: "kill", atMs: AT_MS },
-        chosen: { paths: ignoredPaths, unkeepable: [], isWork: false },
+        chosen: { paths: ignoredPaths, unkeepable: [], special: [], isWork: false },
       }),
     putBack: async (commit, boundary, fence) => putBack(await keeping(boundary, fence), commit),
     keeping,
@@ -165,7 +165,7 @@ function entryLine(path: string, place: Buffer): string {
   if (found.isSymbolicLink()) return `${path} link ${readlinkSync(place, "latin1")}`;
   return found.isFile()
     ? `${path} file ${mode} ${found.size} ${hash(readFileSync(place))}`
-    : `${path} other ${mode}`;
+    : `${path} ${found.isFIFO() ? "pipe" : "other"} ${mode}`;
 }
 
 function hash(content: Buffer): string {
