@@ -1,4 +1,4 @@
-import { type ProjectId, parseProjectId, parseSessionId, type SessionId } from "./ids.ts";
+import { EVERY_PROJECT, type ProjectId, parseProjectId, parseSessionId, type SessionId } from "./ids.ts";
 
 const MAX_SLUG = 40;
 const MAX_PREFIX = 20;
@@ -52,7 +52,7 @@ export function deriveProjectId(folderName: string, isTaken: (id: ProjectId) => 
   for (let number = 1; ; number++) {
     const ending = number === 1 ? "" : `-${number}`;
     const id = parseProjectId(base.slice(0, MAX_PROJECT_ID - ending.length) + ending);
-    if (id !== undefined && !isTaken(id)) return id;
+    if (id !== undefined && id !== EVERY_PROJECT && !isTaken(id)) return id;
   }
 }
 

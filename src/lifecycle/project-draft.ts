@@ -1,5 +1,5 @@
 import { AoError } from "../domain/errors.ts";
-import { type ProjectId, parseProjectId, parseSessionId } from "../domain/ids.ts";
+import { EVERY_PROJECT, type ProjectId, parseProjectId, parseSessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import { derivePrefix, deriveProjectId } from "../domain/names.ts";
 import type { Project } from "../domain/project.ts";
@@ -67,9 +67,9 @@ function folderName(path: string): string {
 
 function requireProjectId(text: string): ProjectId {
   const id = parseProjectId(text);
-  if (id !== undefined) return id;
+  if (id !== undefined && id !== EVERY_PROJECT) return id;
   throw new AoError("usage", `${JSON.stringify(text.slice(0, MAX_SHOWN))} cannot be a project id`, {
-    hint: "1 to 63 letters, digits, _ and -, beginning with a letter or digit",
+    hint: `1 to 63 letters, digits, _ and -, beginning with a letter or digit; not ${EVERY_PROJECT}`,
   });
 }
 

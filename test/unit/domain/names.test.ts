@@ -175,6 +175,7 @@ describe("deriveProjectId", () => {
     ["", "project"],
     ["..", "project"],
     ["x".repeat(100), "x".repeat(63)],
+    ["every-project", "every-project-2"],
   ])("folder %j gives %s", (folder, id) => {
     expect(deriveProjectId(folder, free)).toBe(id);
   });

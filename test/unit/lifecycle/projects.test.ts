@@ -217,6 +217,7 @@ describe("adding a project", () => {
     ["an id that is taken", { path: "/repo/web-shop", id: "app" }, "project_exists"],
     ["a folder outside of a repository", { path: "/tmp" }, "usage"],
     ["an id that is none", { path: "/repo/web-shop", id: "../x" }, "usage"],
+    ["an id that stands for all projects", { path: "/repo/web-shop", id: "every-project" }, "usage"],
     ["a prefix that is none", { path: "/repo/web-shop", prefix: "-rf" }, "usage"],
   ])("refuses %s", async (_name, request, code) => {
     const world = aWorldWithShop();
