@@ -72,7 +72,7 @@ export { getSession, type ListOptions, listSessions, type SessionList } from "./
 export { deliverQueued, type QueuedDeliveries } from "./lifecycle/messages/deliver-queued.ts";
 export { addProject, listProjects, removeProject, resolveProject } from "./lifecycle/projects.ts";
 export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";
-export type { RestoreResult } from "./lifecycle/restore-options.ts";
+export type { RestoreResult } from "./lifecycle/restore-result.ts";
 export { restoreSession } from "./lifecycle/restore-session.ts";
 export {
   type FoundSalvage,

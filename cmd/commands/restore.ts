@@ -6,7 +6,7 @@ import { printable } from "../../src/domain/printable.ts";
 import { restoreConfigured } from "../../src/lifecycle/configured-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { type RestoreLostResult, restoreLost } from "../../src/lifecycle/restore-lost.ts";
-import type { RestoreResult } from "../../src/lifecycle/restore-options.ts";
+import type { RestoreResult } from "../../src/lifecycle/restore-result.ts";
 import { summarizeTranscript } from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";

@@ -4,7 +4,7 @@ import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import { type ConfiguredDeps, restoreConfigured } from "./configured-sessions.ts";
 import { observeSessions } from "./observe-sessions.ts";
-import type { RestoreResult } from "./restore-options.ts";
+import type { RestoreResult } from "./restore-result.ts";
 
 /** So many failures in a row are one cause, which the rest would only meet again. */
 const MAX_FAILURES_IN_A_ROW = 3;

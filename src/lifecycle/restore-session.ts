@@ -25,7 +25,8 @@ import type { PrepareRequest } from "./operations/prepare-operation.ts";
 import { warningsIn } from "./operations/progress-members.ts";
 import { recoverOperations } from "./recovery/recover-operations.ts";
 import { draftRestore, observeEnded } from "./restore-draft.ts";
-import type { RestoreOptions, RestoreResult } from "./restore-options.ts";
+import type { RestoreOptions } from "./restore-options.ts";
+import type { RestoreResult } from "./restore-result.ts";
 import { requireSession } from "./session-refs.ts";
 
 /**
