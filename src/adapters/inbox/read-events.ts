@@ -51,13 +51,12 @@ function byTimeThenId(one: HookEvent, other: HookEvent): number {
   return one.id < other.id ? -1 : 1;
 }
 
-/** `<launch>-<number>-<number>-<number>`, as the hook script and `fileInbox` name their files. */
-const NAMED = /^(.+)-\d+-\d+-\d+$/;
+/** `<launch>-<number>…`, as the hook script, `fileInbox` and the plugin of opencode name their files. */
+const NAMED = /^.+(-\d+)+$/;
 
-/** A name of any other kind may be of any launch. */
+/** A launch may itself end in digits, so only the name of another one tells. A name of no such form may be of any. */
 function mayBeOf(name: string, launchId: LaunchId): boolean {
-  const [, launch = launchId] = NAMED.exec(name) ?? [];
-  return launch === launchId;
+  return name.startsWith(`${launchId}-`) || !NAMED.test(name);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileInbox } from "../../../../src/adapters/inbox/file-inbox.ts";
 import type { LaunchId } from "../../../../src/domain/ids.ts";
@@ -50,6 +51,20 @@ describe("fileInbox", () => {
     );
     expect(modes).toEqual([0o700, 0o700, 0o700, 0o600]);
     expect(readdirSync(join(dir, "tmp"))).toEqual([]);
+  });
+
+  test("every writer's file is found by the launch that it is of, whatever digits that ends in", async () => {
+    const pid = fc.nat({ max: 4_194_304 });
+    const named = fc.record({ launch: fc.uuid(), numbers: fc.array(pid, { minLength: 2, maxLength: 4 }) });
+    const digits = { launch: "3f0c4a1e-5d2b-4c6a-9e8f-446655440000", numbers: [4711, 7] };
+    await fc.assert(
+      fc.asyncProperty(named, async ({ launch, numbers }) => {
+        const { dir, drop } = aFolder();
+        drop([launch, ...numbers].join("-"), `${HEAD.replace("l-1", launch)}\nbody`);
+        expect(await fileInbox({ dir }).pending(launch as LaunchId)).toHaveLength(1);
+      }),
+      { examples: [[digits]], numRuns: 50 },
+    );
   });
 
   test("an event of a launch is found under any name, and no file of another launch is opened for it", async () => {
