@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { AoError } from "../../../domain/errors.ts";
 import type { LaunchRequest } from "../../../ports/agent.ts";
 import { type Members, membersIn } from "../json-lines.ts";
@@ -22,7 +23,7 @@ export function launchConfig(request: LaunchRequest, given: string | undefined):
     configContent: given ?? "",
   };
   return {
-    env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(withPlugin(given, `file://${encodeURI(plugin)}`)) },
+    env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(withPlugin(given, pathToFileURL(plugin).href)) },
     files: [
       { path: plugin, content: PLUGIN_SOURCE },
       { path: join(launchDir, "plugin.json"), content: `${JSON.stringify(settings)}\n` },

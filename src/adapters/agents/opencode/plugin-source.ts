@@ -165,7 +165,9 @@ export const AoEvents = async ({ client }) => {
       if (!isDuring) turns.set(sessionID, { client, error: null, isRefused: false });
       leave("chat.message", { sessionID, messageID: message.id, text: textOf(parts), isDuring });
     },
-    "tool.execute.after": async ({ sessionID }) => working("tool.execute.after", sessionID),
+    "tool.execute.after": async ({ sessionID }) => {
+      if (turns.has(sessionID)) working("tool.execute.after", sessionID);
+    },
     event: async ({ event }) => ON[event.type]?.(client, event.properties),
   };
 };

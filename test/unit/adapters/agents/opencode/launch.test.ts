@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { opencodeAgent } from "../../../../../src/adapters/agents/opencode/opencode-agent.ts";
 import { activityFromScreen } from "../../../../../src/domain/activity-from-screen.ts";
@@ -22,6 +23,12 @@ describe("a launch of opencode", () => {
     expect(configOf(plan)).toEqual({ ...given, plugin: ["their-plugin", PLUGIN] });
     const settings = plan.files.find(({ path }) => path.endsWith("plugin.json"))?.content ?? "";
     expect(JSON.parse(settings)).toMatchObject({ configContent: JSON.stringify(given) });
+  });
+
+  test("names its plugin by a URL that leads there, whatever the data directory is called", () => {
+    const launchDir = "/home/a#b/100%?/launch";
+    const { plugin } = configOf(launch({ launchDir })) as { readonly plugin: readonly string[] };
+    expect(plugin.map((url) => fileURLToPath(url))).toEqual([`${launchDir}/opencode-plugin.js`]);
   });
 
   test("takes the settings that the project's environment has in place of the caller's", () => {

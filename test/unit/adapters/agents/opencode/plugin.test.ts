@@ -114,8 +114,11 @@ describe("the plugin tells", () => {
   });
 
   test("nothing of a sub-agent, nor of a conversation in another folder", async () => {
-    const steps = [CHILD, ELSEWHERE].flatMap(({ id }) => [prompt(id, "x"), busy(id), idle(id)]);
+    const worked = (sessionID: string): Step => ({ hook: "tool.execute.after", input: { sessionID } });
+    const steps = [CHILD, ELSEWHERE].flatMap(({ id }) => [prompt(id, "x"), busy(id), worked(id), idle(id)]);
     expect(await toldOf(...steps)).toEqual([]);
+    const late = await toldOf(prompt(OWN.id, "x"), idle(OWN.id), worked(OWN.id), ...steps);
+    expect(names(late)).toEqual(["chat.message", "session.idle"]);
   });
 
   test("that it works again only when nobody is asked for leave any more, a sub-agent's question included", async () => {
