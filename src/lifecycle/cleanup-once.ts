@@ -2,7 +2,7 @@ import { AoError, errorMessage, isAoError } from "../domain/errors.ts";
 import { EVERY_PROJECT } from "../domain/ids.ts";
 import type { LeasedOperation, Operation } from "../domain/operation.ts";
 import type { CleanupReport } from "./cleanup-report.ts";
-import { finishRun, hasPlan, recordPlan, reportIn } from "./cleanup-run.ts";
+import { finishRun, hasBegun, hasPlan, recordPlan, reportIn } from "./cleanup-run.ts";
 import { type CleanupOptions, cleanupSessions, planSessions } from "./cleanup-sessions.ts";
 import type { SessionDeps } from "./deps.ts";
 import { beginOnce } from "./operations/begin-once.ts";
@@ -78,9 +78,9 @@ async function carryRunOut(
   const ledger = operationLedger(deps);
   try {
     if (!(await makePlan(deps, held, options))) return NOTHING;
-    const { kind, report } = await finishRun(deps, held, options);
-    if (kind === "left") ledger.release(held, { lastError: "it was interrupted" });
-    return report;
+    const outcome = await finishRun(deps, held, options);
+    if (outcome.kind === "left") ledger.release(held, { lastError: outcome.why });
+    return outcome.report;
   } catch (error) {
     giveUp(deps, held, error);
     throw error;
@@ -102,7 +102,7 @@ async function makePlan(deps: SessionDeps, held: LeasedOperation, options: Clean
 }
 
 /**
- * Before the plan, and where git could not be asked, nothing was done, and the same request begins anew. Else whoever
+ * Before the plan, and where git could not be asked for any of it, nothing was done: the same request begins anew. Else whoever
  * comes next carries the plan on. A claim that is lost is another's.
  */
 function giveUp(deps: SessionDeps, held: LeasedOperation, error: unknown): void {
@@ -110,7 +110,8 @@ function giveUp(deps: SessionDeps, held: LeasedOperation, error: unknown): void 
   const ledger = operationLedger(deps);
   const message = errorMessage(error);
   try {
-    const mayBeBegun = hasPlan(requireOperation(deps, held.id)) && !isAoError(error, "git_unavailable");
+    const run = requireOperation(deps, held.id);
+    const mayBeBegun = hasPlan(run) && (!isAoError(error, "git_unavailable") || hasBegun(deps, run));
     if (mayBeBegun) ledger.release(held, { lastError: message });
     else
       ledger.fail(held, {

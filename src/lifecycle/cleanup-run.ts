@@ -9,6 +9,7 @@ import type { OnStep, SessionDeps } from "./deps.ts";
 import { crossing } from "./operations/crossing.ts";
 import { operationLedger } from "./operations/ledger.ts";
 import { operationInProgress } from "./operations/operation-errors.ts";
+import { findOperation } from "./operations/prepare-operation.ts";
 import { requireShape, type Shape } from "./operations/progress-members.ts";
 import { requireOperation } from "./operations/write-operation.ts";
 import type { PoolChange } from "./pool/pool-change.ts";
@@ -33,10 +34,9 @@ export interface RunControl {
 }
 
 /** What a run has come to; `left`: not all of its plan was carried out, and it is not completed. */
-export interface RunOutcome {
-  readonly kind: "done" | "left";
-  readonly report: CleanupReport;
-}
+export type RunOutcome =
+  | { readonly kind: "done"; readonly report: CleanupReport }
+  | { readonly kind: "left"; readonly report: CleanupReport; readonly why: string };
 
 /** Whether an operation is a cleanup of many sessions under one request id. */
 export function isRun({ kind, sessionId }: Pick<Operation, "kind" | "sessionId">): boolean {
@@ -84,7 +84,9 @@ export async function finishRun(
   const carriedOut = await carryPlanOut(deps, { plan: items, sessions: known }, applying);
   const told = new Set(carriedOut.map(([{ id }]) => id));
   if (known.some(({ id }) => !told.has(id))) {
-    return { kind: "left", report: reportOf(carriedOut, unreadable, { pool: [], errors: [] }) };
+    const halfDone = items.filter(({ id }) => !told.has(id)).flatMap((item) => halfDoneIn(deps, held, item));
+    const report = reportOf(carriedOut, [...halfDone, ...unreadable], { pool: [], errors: [] });
+    return { kind: "left", report, why: halfDone[0]?.message ?? "it was interrupted" };
   }
   const scope = input["projectId"];
   const projectId = typeof scope === "string" ? (parseProjectId(scope) ?? null) : null;
@@ -92,6 +94,30 @@ export async function finishRun(
   const report = reportOf(carriedOut, unreadable, await withGone(deps, pool, tended));
   await crossing(deps, "cleanup.complete", () => operationLedger(deps).complete(held, toJson(report)));
   return { kind: "done", report };
+}
+
+/** Its error when an earlier process of the run has begun it and nobody could finish it. */
+function halfDoneIn(deps: SessionDeps, run: LeasedOperation, item: RunItem): readonly FailedSession[] {
+  const { id, projectId } = item;
+  const operation = operationOf(deps, run, item);
+  if (operation === undefined || isEnded(operation)) return [];
+  const { lastError } = operation;
+  const message = operationInProgress(operation).message + (lastError === null ? "" : `: ${lastError}`);
+  return [{ id, projectId, message }];
+}
+
+function operationOf(deps: SessionDeps, run: Operation, { id, projectId }: RunItem): Operation | undefined {
+  return findOperation(deps, { kind: "cleanup", projectId, identifyingSessionId: id, subject: run.id });
+}
+
+const isEnded = ({ state }: Operation): boolean => state.kind === "completed" || state.kind === "failed";
+
+/** Whether any process has carried out something of its plan, or may have. */
+export function hasBegun(deps: SessionDeps, run: Operation): boolean {
+  return planOf(run).items.some((item) => {
+    const operation = operationOf(deps, run, item);
+    return operation !== undefined && operation.state.kind !== "failed";
+  });
 }
 
 /** As it was judged: what was launched anew since is another matter. */

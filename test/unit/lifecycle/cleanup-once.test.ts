@@ -185,6 +185,35 @@ describe("a cleanup under a request id", () => {
     expect(await run()(world.deps)).toEqual(REPORT);
   });
 
+  test("that git stops after an earlier process has freed a worktree keeps its plan, and tells all in the end", async () => {
+    const world = await aNeglectedWorld();
+    await inProcess(world, { crashAtBoundary: "cleanup.freed:before" }, (deps) =>
+      run()({ ...deps, locks: memoryLocks() }),
+    );
+    const destroy = () => Promise.reject(new AoError("git_unavailable", "no git"));
+    const workspace = { ...world.deps.workspace, destroy };
+    await expect(run()({ ...world.deps, workspace })).rejects.toMatchObject({ code: "git_unavailable" });
+    world.clock.advance(60_000);
+    expect((await run()(world.deps)).cleaned.map(({ id }) => id)).toEqual([EMPTY, WORKED]);
+  });
+
+  test("tells of a session as an error while an earlier process has left it half done", async () => {
+    const world = await aNeglectedWorld();
+    await inProcess(world, { crashAtBoundary: "cleanup.workspace.destroy:before" }, (deps) =>
+      run()({ ...deps, locks: memoryLocks() }),
+    );
+    world.workspace.failNext("destroy", new AoError("teardown_incomplete", "a folder is busy"));
+    const { cleaned, errors } = await run()(world.deps);
+    expect(cleaned.map(({ id }) => id)).toEqual([WORKED]);
+    expect(errors).toMatchObject([{ id: EMPTY, message: expect.stringContaining("a folder is busy") }]);
+    const [left] = world.deps.operations
+      .unfinished()
+      .operations.filter(({ sessionId }) => sessionId === null);
+    expect(left?.lastError).toContain("a folder is busy");
+    world.clock.advance(60_000);
+    expect(await run()(world.deps)).toEqual(REPORT);
+  });
+
   test("is refused while another process is at it", async () => {
     const world = await aNeglectedWorld();
     const boundary = (name: string) =>
