@@ -155,7 +155,9 @@ describe("the work of a worktree of nobody", () => {
   test("goes into the worktree of a session at rest", async () => {
     const world = await kept();
     const into = sessionId("app-1");
-    expect(await putBackSession(world.deps, "app-7/1", into)).toEqual({ id: into, ref: REF, files: 1 });
+    expect(await putBackSession(world.deps, "app-7/1", into)).toEqual({
+      ...{ id: into, ref: REF, files: 1, warnings: [] },
+    });
     expect(world.snapshots.work.state("/data/worktrees/app/app-1").files.get("notes.txt")).toBe("mine\n");
     expect(await saved(world)).toEqual([REF]);
   });
