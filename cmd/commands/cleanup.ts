@@ -3,7 +3,11 @@ import type { Ao } from "../../src/compose.ts";
 import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { cleanup } from "../../src/lifecycle/cleanup-once.ts";
-import type { CleanedSession, CleanupReport } from "../../src/lifecycle/cleanup-report.ts";
+import {
+  type CleanedSession,
+  type PrintedCleanup,
+  printedCleanup,
+} from "../../src/lifecycle/cleanup-report.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
 import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -48,13 +52,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
 }
 
-function linesOf({
-  cleaned,
-  branchesDeleted,
-  skipped,
-  pool,
-  dryRun,
-}: Omit<CleanupReport, "poolErrors">): readonly string[] {
+function linesOf({ cleaned, branchesDeleted, skipped, pool, dryRun }: PrintedCleanup): readonly string[] {
   return [
     ...cleaned.map(({ id, salvageRef, remains, branchDeleted }) => {
       const kept = salvageRef === null ? "" : `, its work is kept in ${salvageRef}`;
@@ -84,14 +82,12 @@ async function run(invocation: Invocation, flags: CleanupFlags): Promise<number>
   const onStep = invocation.progress.step;
   const isStopped = invocation.isInterrupted;
   const options = { projectId, dryRun, olderThanMs, salvage, deleteMergedBranches, onStep, isStopped };
-  const { poolErrors, ...result } = await cleanup(ao.deps, { ...options, requestId });
+  const result = printedCleanup(await cleanup(ao.deps, { ...options, requestId }));
   await invocation.print(result, () => linesOf(result));
   await warnSpecial(ao, invocation, result.cleaned);
   for (const { id, message } of result.errors) invocation.warn(`${id}: ${message}`);
   if (result.cleaned.length > 0 && !dryRun) invocation.note("the files wait in the trash until ao reconcile");
-  for (const { subject, message } of poolErrors) invocation.warn(`${subject}: ${message}`);
-  const errors = [...result.errors, ...poolErrors];
-  const { cleaned, branchesDeleted, skipped, pool } = result;
+  const { cleaned, branchesDeleted, skipped, pool, errors } = result;
   if ([cleaned, branchesDeleted, skipped, pool, errors].flat().length === 0) {
     invocation.note("nothing to clean up");
   }

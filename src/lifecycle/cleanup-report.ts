@@ -1,6 +1,6 @@
 import { assertNever } from "../domain/assert-never.ts";
 import type { Remains } from "../domain/cleanup-plan.ts";
-import type { ProjectId, SessionId } from "../domain/ids.ts";
+import { EVERY_PROJECT, type ProjectId, type SessionId } from "../domain/ids.ts";
 import type { SkipReason } from "../domain/workspace-finding.ts";
 import type { CarriedOut } from "./cleanup-apply.ts";
 import type { PoolChange } from "./pool/pool-change.ts";
@@ -52,6 +52,16 @@ export interface CleanupReport extends CleanupResult {
   /** Worktrees that were made ahead and are of no use any more. */
   readonly pool: readonly PoolChange[];
   readonly poolErrors: readonly RecoveryError[];
+}
+
+/** What is printed: the trouble with worktrees made ahead, which are no session's, is among the errors by what it is about. */
+export type PrintedCleanup = Omit<CleanupReport, "poolErrors">;
+
+export function printedCleanup({ poolErrors, ...report }: CleanupReport): PrintedCleanup {
+  const ofPools = poolErrors.map(({ subject, message }) => ({
+    ...{ id: subject, projectId: EVERY_PROJECT, message },
+  }));
+  return { ...report, errors: [...report.errors, ...ofPools] };
 }
 
 /** What a cleanup tells of what it came to, in the order of its plan. */
