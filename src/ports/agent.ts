@@ -201,7 +201,11 @@ export interface Agent {
    * @throws AoError agent_session_unknown when the agent cannot resume.
    */
   resume(request: LaunchRequest): LaunchPlan;
-  /** Whether the agent still has that conversation, looked up in its own files. */
+  /**
+   * Whether the agent still has that conversation, looked up in its own files.
+   *
+   * @throws AoError agent_unavailable when they cannot be read: that is not the same as none.
+   */
   hasConversation(
     agentSessionId: string,
     request: { readonly dataDir: string; readonly workspacePath: string },

@@ -22,6 +22,8 @@ export interface AgentSetup {
   readonly forkWorkspace?: string;
   /** Makes a conversation as if it had been held; missing when the agent keeps none. */
   readonly know?: (agentSessionId: string) => void;
+  /** Puts something that cannot be read where a conversation is looked for; missing when that cannot be. */
+  readonly hide?: (agentSessionId: string) => void;
   /**
    * Makes a conversation of two turns as if it had been held, for an agent that copies conversations, and gives the
    * position of the last entry of each turn.
@@ -248,6 +250,17 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         expect(await agent.hasConversation(CONVERSATION, request)).toBe(know !== undefined);
         const other = CONVERSATION.replace("5", "6");
         expect(await agent.hasConversation(other, request)).toBe(false);
+      });
+
+      test("one that cannot be looked at is not taken for none", async () => {
+        const { agent, dataDir, hide } = open();
+        if (hide === undefined) return;
+        hide(CONVERSATION);
+        await expect(
+          agent.hasConversation(CONVERSATION, { dataDir, workspacePath: WORKSPACE }),
+        ).rejects.toMatchObject({ code: "agent_unavailable" });
+        const place = { dataDir, workspacePath: WORKSPACE };
+        expect((await agent.readConversation?.(CONVERSATION, place)) ?? null).toBe(null);
       });
 
       test("one that it forgets is gone, another stays, and forgetting it again is no error", async () => {

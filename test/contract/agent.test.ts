@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { claudeCodeAgent } from "../../src/adapters/agents/claude-code/claude-code-agent.ts";
 import { codexAgent } from "../../src/adapters/agents/codex/codex-agent.ts";
 import { embeddedAgent } from "../../src/adapters/agents/embedded/embedded-agent.ts";
 import { createConversation } from "../../src/adapters/agents/embedded/program/conversation.ts";
 import { opencodeAgent } from "../../src/adapters/agents/opencode/opencode-agent.ts";
+import { databasePath } from "../../src/adapters/agents/opencode/opencode-files.ts";
 import { shellAgent } from "../../src/adapters/agents/shell/shell-agent.ts";
 import { memoryAgent } from "../../src/adapters/memory/agent.ts";
 import type { ConversationEntry } from "../../src/domain/transcript/conversation-entry.ts";
@@ -79,7 +80,8 @@ agentContract("claude-code", () => {
     return [201, 401] as const;
   };
   const agent = claudeCodeAgent({ env: { HOME: home }, uid: 1000 });
-  return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
+  const hide = (id: string) => void mkdirSync(join(folder, `${id}.jsonl`), { recursive: true });
+  return { agent, dataDir: tempDir(), know: (id) => void converse(id), hide, converse };
 });
 
 agentContract("codex", () => {
@@ -103,7 +105,8 @@ agentContract("codex", () => {
     return [4, 7] as const;
   };
   const agent = codexAgent({ env: { HOME: home } });
-  return { agent, dataDir: tempDir(), know: (id) => void converse(id), converse };
+  const hide = (id: string) => void mkdirSync(join(folder, `rollout-1-${id}.jsonl`), { recursive: true });
+  return { agent, dataDir: tempDir(), know: (id) => void converse(id), hide, converse };
 });
 
 agentContract("opencode", () => {
@@ -141,7 +144,11 @@ agentContract("opencode", () => {
   };
   const agent = opencodeAgent({ env: { HOME: home, PATH: importingProgram(home) } });
   const places = { dataDir: tempDir(), forkWorkspace: tempDir() };
-  return { agent, ...places, know: (id) => void converse(id), converse };
+  const hide = () => {
+    mkdirSync(dirname(databasePath({ HOME: home })), { recursive: true });
+    writeFileSync(databasePath({ HOME: home }), "no database");
+  };
+  return { agent, ...places, know: (id) => void converse(id), hide, converse };
 });
 
 agentContract("shell", () => ({ agent: shellAgent(), dataDir: tempDir() }));

@@ -1,6 +1,36 @@
 import { randomUUID } from "node:crypto";
-import { link, open, rm } from "node:fs/promises";
+import { link, open, readdir, readFile, rm } from "node:fs/promises";
 import { hasErrorCode } from "../../domain/error-code.ts";
+import { AoError, errorMessage } from "../../domain/errors.ts";
+
+/** The error for what may be there and cannot be looked at: that is not the same as nothing. */
+export function unreadable(path: string, cause: unknown): AoError {
+  return new AoError("agent_unavailable", `${path} cannot be read: ${errorMessage(cause)}`, {
+    hint: "see that it can be read, and try again",
+    details: { path },
+    cause,
+  });
+}
+
+/** What a reading gives; `undefined` when nothing lies at the path. @throws AoError agent_unavailable */
+async function ifThere<Found>(path: string, read: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (hasErrorCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+/** A file as text; `undefined` when there is none. @throws AoError agent_unavailable when it cannot be read. */
+export function readIfThere(path: string): Promise<string | undefined> {
+  return ifThere(path, () => readFile(path, "utf8"));
+}
+
+/** The names in a folder, none when there is no folder. @throws AoError agent_unavailable when it cannot be read. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await ifThere(folder, () => readdir(folder))) ?? [];
+}
 
 /** The last bytes of a file as text, which may begin inside a line; `undefined` when it cannot be read. */
 export async function readTail(path: string, maxBytes: number): Promise<string | undefined> {

@@ -123,7 +123,7 @@ export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
     interpret: interpretClaude,
     readEvents: (running) => readOwnEvents(folder, running),
     async readConversation(id, { workspacePath }) {
-      const content = await readLog(folder, id, workspacePath);
+      const content = await readLog(folder, id, workspacePath).catch(() => undefined);
       return content === undefined ? null : entriesIn(content);
     },
   };

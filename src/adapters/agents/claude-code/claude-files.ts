@@ -1,5 +1,5 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { namesIn } from "../log-files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,7 +25,9 @@ function projectName(workspacePath: string): string {
 
 /**
  * Where the log of a conversation in a workspace may lie, the likeliest first. Several workspaces may share a
- * folder, so what the log says itself decides. Never rejects.
+ * folder, so what the log says itself decides.
+ *
+ * @throws AoError agent_unavailable when a folder on the way cannot be read.
  */
 export async function transcriptPaths(
   folder: string,
@@ -34,7 +36,7 @@ export async function transcriptPaths(
   const name = projectName(workspacePath);
   const projects = join(folder, "projects");
   if (name.length <= MAX_NAME) return [join(projects, name, `${id}.jsonl`)];
-  const names = await readdir(projects).catch(() => []);
+  const names = await namesIn(projects);
   const start = `${name.slice(0, MAX_NAME)}-`;
   return names.filter((one) => one.startsWith(start)).map((one) => join(projects, one, `${id}.jsonl`));
 }

@@ -113,7 +113,8 @@ async function readStatus(
 }
 
 async function readRecords(folder: string, workspacePath: string, id: string): Promise<readonly LogRecord[]> {
-  for (const path of await transcriptPaths(folder, { id, workspacePath })) {
+  const paths = await transcriptPaths(folder, { id, workspacePath }).catch(() => []);
+  for (const path of paths) {
     const tail = await readTail(path, TAIL_BYTES);
     if (tail !== undefined) return recordsIn(tail).map(({ record }) => record);
   }

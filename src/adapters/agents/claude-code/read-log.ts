@@ -1,9 +1,13 @@
-import { readFile } from "node:fs/promises";
 import { recordsIn } from "../json-lines.ts";
+import { readIfThere } from "../log-files.ts";
 import { isConversationId, transcriptPaths } from "./claude-files.ts";
 import { isPrompt } from "./log-record.ts";
 
-/** The log of a conversation that was held in this workspace; `undefined` when there is none. */
+/**
+ * The log of a conversation that was held in this workspace; `undefined` when there is none.
+ *
+ * @throws AoError agent_unavailable when that cannot be told.
+ */
 export async function readLog(
   folder: string,
   id: string,
@@ -11,7 +15,7 @@ export async function readLog(
 ): Promise<string | undefined> {
   if (!isConversationId(id)) return undefined;
   for (const path of await transcriptPaths(folder, { id, workspacePath })) {
-    const content = await readFile(path, "utf8").catch(() => undefined);
+    const content = await readIfThere(path);
     if (content !== undefined && isOfWorkspace(content, id, workspacePath)) return content;
   }
   return undefined;

@@ -88,7 +88,7 @@ export function codexAgent({ env }: CodexOptions): Agent {
     interpret: interpretCodex,
     readEvents: (running) => readOwnEvents(folder, running),
     async readConversation(id, { workspacePath }) {
-      const content = await readRollout(folder, id, workspacePath);
+      const content = await readRollout(folder, id, workspacePath).catch(() => undefined);
       return content === undefined ? null : entriesIn(content);
     },
   };

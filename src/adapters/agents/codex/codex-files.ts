@@ -1,5 +1,5 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { namesIn } from "../log-files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,20 +20,22 @@ const LEVELS = 3;
 
 /**
  * The log of a conversation, wherever below `sessions` it lies; `undefined` when there is none. Its folder is the
- * local day on which it began, so the newest days are looked at first. Never rejects.
+ * local day on which it began, so the newest days are looked at first.
+ *
+ * @throws AoError agent_unavailable when a folder on the way cannot be read.
  */
 export async function findRollout(folder: string, id: string): Promise<string | undefined> {
   return isConversationId(id) ? findBelow(join(folder, "sessions"), `-${id}.jsonl`, LEVELS) : undefined;
 }
 
 async function findBelow(folder: string, ending: string, levels: number): Promise<string | undefined> {
-  const names = await readdir(folder).catch(() => []);
+  const names = await namesIn(folder);
   if (levels === 0) {
     const found = names.find((name) => name.startsWith("rollout-") && name.endsWith(ending));
     return found === undefined ? undefined : join(folder, found);
   }
-  const numbered = names.filter((name) => /^\d+$/.test(name)).sort();
-  for (const name of numbered.reverse()) {
+  const numbered = names.filter((name) => /^\d+$/.test(name)).toSorted();
+  for (const name of numbered.toReversed()) {
     const found = await findBelow(join(folder, name), ending, levels - 1);
     if (found !== undefined) return found;
   }

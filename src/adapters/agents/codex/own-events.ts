@@ -57,7 +57,7 @@ async function launchedAtMs(launchDir: string): Promise<number | undefined> {
 
 /** The last records of a conversation, oldest first. */
 export async function readRecords(folder: string, id: string): Promise<readonly RolloutRecord[]> {
-  const path = await findRollout(folder, id);
+  const path = await findRollout(folder, id).catch(() => undefined);
   const tail = path === undefined ? undefined : await readTail(path, TAIL_BYTES);
   return tail === undefined ? [] : recordsIn(tail).map(({ record }) => record);
 }

@@ -30,13 +30,14 @@ export async function copyConversation(env: Environment, request: ForkRequest): 
   }
   const id = conversationIdAt(Date.now());
   const failure = await importCopy(env, request, copyOf(held, request, id)).then(() => null, errorMessage);
-  const made = await readConversation(database, { id, workspacePath: launch.workspacePath });
+  const { workspacePath: place } = launch;
+  const made = await readConversation(database, { id, workspacePath: place }).catch(() => undefined);
   const last = made === undefined ? undefined : entriesIn(made.messages).at(-1)?.position;
   if (last === throughPosition) {
     return { kind: "accepted", agentSessionId: id, inheritedThrough: throughPosition };
   }
-  const isNothing = (await isKnown(database, id)) === false;
-  if (isNothing)
+  // What cannot be looked at now may have been made.
+  if (!(await isKnown(database, id).catch(() => true)))
     return { kind: "refused", why: `opencode import made nothing: ${failure ?? "it did not say why"}` };
   throw new Error(`opencode import left conversation ${id} unfinished: ${failure ?? "it did not say why"}`);
 }

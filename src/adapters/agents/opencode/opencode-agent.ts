@@ -81,7 +81,7 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
     },
     interpret: interpretOpencode,
     async readConversation(id, { workspacePath }) {
-      const found = await readConversation(database, { id, workspacePath });
+      const found = await readConversation(database, { id, workspacePath }).catch(() => undefined);
       return found === undefined ? null : entriesIn(found.messages);
     },
   };

@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import type { Database as OpenDatabase } from "better-sqlite3";
 import { asMembers, type Members, membersIn } from "../json-lines.ts";
+import { unreadable } from "../log-files.ts";
 import { isConversationId } from "./opencode-files.ts";
 
 /** A message or a part of one, as opencode keeps it (1.18.33). */
@@ -24,7 +26,9 @@ export interface StoredConversation {
 const BUSY_MS = 2_000;
 
 /**
- * A conversation that began in this workspace and is no sub-agent's; `undefined` when there is none. Never rejects.
+ * A conversation that began in this workspace and is no sub-agent's; `undefined` when there is none.
+ *
+ * @throws AoError agent_unavailable when that cannot be told.
  */
 export async function readConversation(
   path: string,
@@ -38,12 +42,12 @@ export async function readConversation(
   });
 }
 
-/** Whether anything has that id; `undefined` when that cannot be read. Never rejects. */
-export async function isKnown(path: string, id: string): Promise<boolean | undefined> {
-  return reading(path, (db) => sessionOf(db, id) !== undefined);
+/** Whether anything has that id. @throws AoError agent_unavailable when that cannot be told. */
+export async function isKnown(path: string, id: string): Promise<boolean> {
+  return (await reading(path, (db) => sessionOf(db, id) !== undefined)) ?? false;
 }
 
-/** The driver is loaded here, as few commands need it. */
+/** `undefined` when there is no database. The driver is loaded here, as few commands need it. */
 async function reading<Found>(path: string, read: (db: OpenDatabase) => Found): Promise<Found | undefined> {
   try {
     const { default: Database } = await import("better-sqlite3");
@@ -53,8 +57,18 @@ async function reading<Found>(path: string, read: (db: OpenDatabase) => Found): 
     } finally {
       db.close();
     }
+  } catch (error) {
+    if (isNowhere(path)) return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+/** The driver says the same of a file that is not there and of one that it may not open. */
+function isNowhere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
