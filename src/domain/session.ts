@@ -35,6 +35,8 @@ export interface RuntimeHandle {
 export interface DeletedBranch {
   readonly branch: string;
   readonly commit: string;
+  /** It was to be deleted, and whether that happened is not known. */
+  readonly mayStand?: true;
 }
 
 /** What a session was started with; a restore starts from the same. Its prompt is kept beside it. */

@@ -27,7 +27,8 @@ export function isCandidate({ lifecycle, metadata }: SessionRecord): boolean {
 /** Whether there is no worktree any more, and may be a branch that no cleanup has deleted. */
 export function mayHaveBranch({ lifecycle, metadata }: SessionRecord): boolean {
   const { branch, deletedBranch } = metadata;
-  return isFreed({ lifecycle, metadata }) && branch !== "" && deletedBranch?.branch !== branch;
+  const isDeleted = deletedBranch?.branch === branch && deletedBranch.mayStand !== true;
+  return isFreed({ lifecycle, metadata }) && branch !== "" && !isDeleted;
 }
 
 function isFreed({ lifecycle, metadata }: Pick<SessionRecord, "lifecycle" | "metadata">): boolean {

@@ -67,13 +67,14 @@ export async function deletePlanned(
   if (proven === null || record?.metadata.branch !== proven.branch) return null;
   const { branch, commit } = proven;
   if (isUsedBeside(deps.store.rows(), record, branch)) return null;
-  lifecycleManager(deps).onBranchDeleted(id, { branch, commit });
-  if (await deleteNoted(deps, record, proven)) return branch;
-  lifecycleManager(deps).onBranchDeleted(id, null);
-  return null;
+  const { onBranchDeleted } = lifecycleManager(deps);
+  onBranchDeleted(id, { branch, commit, mayStand: true });
+  const isGone = await deleteNoted(deps, record, proven);
+  onBranchDeleted(id, isGone ? { branch, commit } : null);
+  return isGone ? branch : null;
 }
 
-/** What git refused to delete is there, and its row must not say otherwise; what nobody knows may be gone. */
+/** What git refused to delete is there, and its row must not say otherwise; what nobody knows is looked at again. */
 async function deleteNoted(deps: SessionDeps, record: SessionRecord, proven: MergedBranch): Promise<boolean> {
   const query = queryOf(deps, record, proven.branch);
   try {

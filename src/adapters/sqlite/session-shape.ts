@@ -86,6 +86,11 @@ const forkOrigin = shape<ForkOrigin>({
   inheritedThrough: nullable(number),
 });
 
+const deletedBranch = shape<DeletedBranch>({
+  ...{ branch: text, commit: text },
+  mayStand: optional(check((value) => value === true)),
+});
+
 /** The metadata as a row holds them: of the prompt, which has a table of its own, only whether there is one. */
 interface StoredMetadata extends SessionMetadata {
   readonly prompt: true | null;
@@ -109,7 +114,7 @@ const metadata = shape<StoredMetadata>({
   workspacePath: text,
   workspaceFreedAtMs: nullable(number),
   salvageRef: optional(nullable(text)),
-  deletedBranch: optional(nullable(shape<DeletedBranch>({ branch: text, commit: text }))),
+  deletedBranch: optional(nullable(deletedBranch)),
   runtime: nullable(runtimeHandle),
   process: nullable(processIdentity),
   exit: optional(nullable(agentExit)),

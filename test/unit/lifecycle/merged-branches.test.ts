@@ -221,6 +221,16 @@ describe("of a session whose worktree was freed before", () => {
     expect(await cleanup(world)).toMatchObject({ branchesDeleted: [{ id: ID }], errors: [] });
   });
 
+  test("a branch of which git could not say whether it went is looked at again", async () => {
+    const world = await aFreedWorld();
+    world.workspace.failNext("deleteMerged", new AoError("git_unavailable", "git did not answer"));
+    await cleanup(world).catch(() => undefined);
+    expect(branches(world)).toEqual(["feat/1"]);
+    expect(await cleanup(world)).toMatchObject({ branchesDeleted: [{ id: ID }], errors: [] });
+    expect(branches(world)).toEqual([]);
+    expect(world.row(ID).metadata.deletedBranch).toEqual({ branch: "feat/1", commit: expect.any(String) });
+  });
+
   test.each(["before", "after"])(
     "a cleanup that dies %s the deletion is finished by the next command",
     async (edge) => {
