@@ -36,7 +36,7 @@ export async function cleanup(deps: SessionDeps, request: CleanupRequest): Promi
       hint: "leave one of them out",
     });
   }
-  await recoverOperations(deps);
+  await recoverOperations(deps, ({ subject }) => subject === requestId);
   const begun = await beginOnce(deps, intentOf(options, requestId));
   if (begun.kind === "repeat") return reportIn(begun.operation);
   const held = begun.kind === "begun" ? begun.operation : await takeLeft(deps, begun.operation);

@@ -25,16 +25,21 @@ import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } fro
  * forks. What another process holds is left alone. First brings the runtimes back into reach: every command that
  * changes something begins here, and has to see them.
  *
+ * `leaves` tells a cleanup that its caller goes on with itself, as it can be interrupted then.
+ *
  * @throws AoError as the store does; what one operation meets is among the errors of the result.
  */
-export async function recoverOperations(deps: SessionDeps): Promise<Recovery> {
+export async function recoverOperations(
+  deps: SessionDeps,
+  leaves: (run: Operation) => boolean = () => false,
+): Promise<Recovery> {
   await deps.runtime.reopen();
   const ledger = operationLedger(deps);
   const work: CarryOn = (held) => carryOn(deps, held);
   const first = await ledger.takeOver(work, {
     chosen: (one) => !isGoalWork(one) && !isFork(one) && !isRun(one),
   });
-  const runs = await ledger.takeOver(work, { chosen: isRun });
+  const runs = await ledger.takeOver(work, { chosen: (one) => isRun(one) && !leaves(one) });
   const goals = await recoverGoals(deps);
   const forks = await ledger.takeOver(work, { chosen: isFork });
   // A row that cannot be read is told of once.

@@ -171,6 +171,19 @@ describe("a cleanup under a request id", () => {
     expect(await run()(world.deps)).toEqual(REPORT);
   });
 
+  test("that was interrupted shows its steps and can be interrupted again however long after it is repeated", async () => {
+    const world = await aNeglectedWorld();
+    const steps: string[] = [];
+    const onStep = (step: string) => void steps.push(step);
+    await run({ onStep, isStopped: () => steps.some((step) => step.startsWith("freeing")) })(world.deps);
+    world.clock.advance(60_000);
+    steps.splice(0);
+    expect(await run({ onStep, isStopped: () => true })(world.deps)).toMatchObject({ errors: [] });
+    expect(world.workspace.exists(pathOf(WORKED))).toBe(true);
+    expect(await run({ onStep })(world.deps)).toEqual(REPORT);
+    expect(steps).not.toEqual([]);
+  });
+
   test("that is interrupted before it has made its plan did nothing, and its repeat begins anew", async () => {
     const world = await aNeglectedWorld();
     const stopped = await run({ isStopped: () => true })(world.deps);
