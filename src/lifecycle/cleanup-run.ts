@@ -14,6 +14,7 @@ import { requireShape, type Shape } from "./operations/progress-members.ts";
 import { requireOperation } from "./operations/write-operation.ts";
 import type { PoolChange } from "./pool/pool-change.ts";
 import { type TendedPools, tendPools, untendedPools } from "./pool/tend-pools.ts";
+import { wasFreed } from "./recovery/free-orphan.ts";
 
 /** What a cleanup of many sessions is going to do, as its operation keeps it. */
 export interface RunPlan {
@@ -135,9 +136,9 @@ function reportOf(
   return { ...told, errors: [...errors, ...unreadable], dryRun: false, pool, poolErrors };
 }
 
-/** With those that an earlier process of this run has taken away and could not tell of. */
+/** With those that an earlier process of this run has taken away and could not tell of; a spawn may have taken others. */
 async function withGone(
-  { workspace }: SessionDeps,
+  deps: SessionDeps,
   planned: readonly PoolChange[],
   tended: TendedPools,
 ): Promise<TendedPools> {
@@ -145,8 +146,9 @@ async function withGone(
     ({ where, action }) => action === "removed" && !tended.pool.some((one) => one.where === where),
   );
   if (untold.length === 0) return tended;
-  const there = new Set((await workspace.marked()).map(({ ref }) => ref.path));
-  return { ...tended, pool: [...untold.filter(({ where }) => !there.has(where)), ...tended.pool] };
+  const there = new Set((await deps.workspace.marked()).map(({ ref }) => ref.path));
+  const gone = untold.filter(({ where }) => !there.has(where) && wasFreed(deps, where));
+  return { ...tended, pool: [...gone, ...tended.pool] };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type JsonValue, jsonMembers, toJson } from "../../domain/canonical-json.ts";
+import { parseSessionId } from "../../domain/ids.ts";
 import type { LeasedOperation, Operation } from "../../domain/operation.ts";
 import type { SessionStore } from "../../ports/session-store.ts";
 import type { WorkspaceRef } from "../../ports/workspace.ts";
@@ -36,6 +37,20 @@ export function orphanIntent(
 /** Whether a cleanup is that of a worktree of nobody. */
 export function isOfOrphan({ input }: Pick<Operation, "input">): boolean {
   return jsonMembers(input)?.["orphan"] !== undefined;
+}
+
+/** So many operations of a worktree of nobody are searched for the one that freed it, the newest first. */
+const LOOK_BACK = 100;
+
+/** Whether a worktree of nobody that is not there any more went by an operation, and not by other means. */
+export function wasFreed({ operations }: Pick<SessionDeps, "operations">, path: string): boolean {
+  const id = parseSessionId(path.slice(path.lastIndexOf("/") + 1));
+  if (id === undefined) return false;
+  return operations
+    .ofSession(id, LOOK_BACK)
+    .operations.some(
+      ({ input, state }) => jsonMembers(input)?.["orphan"] === path && state.kind === "completed",
+    );
 }
 
 /** Whether a session has this very worktree. */

@@ -144,6 +144,13 @@ describe("a cleanup under a request id", () => {
     }
   });
 
+  test("tells no worktree made ahead as removed that went by other means", async () => {
+    const world = await aNeglectedWorld();
+    await inProcess(world, { crashAtBoundary: "cleanup.planned:after" }, run());
+    world.workspace.vanish(pathOf(SPARE));
+    expect(await run()(world.deps)).toEqual({ ...REPORT, pool: [] });
+  });
+
   test("leaves a session alone that was restored before its turn came", async () => {
     const world = await aNeglectedWorld();
     await inProcess(world, { crashAtBoundary: "cleanup.planned:after" }, run());
