@@ -20,8 +20,8 @@ export interface Applying {
   /** Asked before each item; those left when it says so are not in the result. */
   readonly isStopped: (() => boolean) | undefined;
   /**
-   * The operation that all of it is part of: one of its sessions is then begun once, and what an earlier process came
-   * to counts. Each time is another one without.
+   * The operation that all of it is part of: one of its sessions is then begun anew only when it failed, and what an
+   * earlier process came to counts. Each time is another one without.
    */
   readonly run?: OperationId;
 }
