@@ -132,8 +132,34 @@ async function pressAlone(
 /** A turn that is stopped stays so: what cannot be done about what it left is no matter of its cancellation. */
 async function tidyUp(deps: SessionDeps, { key, cancel }: Pressing, target: RuntimeTarget): Promise<void> {
   await clearInput(deps, target, cancel.clearing ?? []);
+  await endLeftTools(deps, { key, cancel }, target);
+}
+
+async function endLeftTools(
+  deps: SessionDeps,
+  { key, cancel }: Pick<Pressing, "key" | "cancel">,
+  { launchId }: RuntimeTarget,
+): Promise<void> {
   const marks = await cancel.toolMarks?.(agentPlace(deps.dataDir, requireSession(deps, key.sessionId)));
-  await endTools(deps, target.launchId, marks ?? []);
+  await endTools(deps, launchId, marks ?? []);
+}
+
+/**
+ * Ends the tools of a turn that keys have stopped, when whoever pressed them did not live or wait to hear of it. No
+ * longer once another turn has begun, whose tools they might be. Its input line is by then a person's.
+ */
+export async function tidyUpLate(
+  deps: SessionDeps,
+  { key, cancel }: Pick<Asking, "key" | "cancel">,
+): Promise<void> {
+  if (cancel.kind !== "keys" || evidence(deps, key).kind !== "confirmed") return;
+  const seen = await lookAt(deps, key);
+  if (seen.kind !== "running" || seen.target.launchId !== requireTurn(deps, key).launchId) return;
+  await alone(deps, key, async () => {
+    const isNewest = deps.turns.newest(key.sessionId)?.turnId === key.turnId;
+    if (isNewest) await endLeftTools(deps, { key, cancel }, seen.target);
+    return { kind: "target_absent" };
+  });
 }
 
 async function clearInput(

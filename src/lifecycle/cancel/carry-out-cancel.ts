@@ -13,7 +13,7 @@ import { operationLedger } from "../operations/ledger.ts";
 import { requireSession } from "../session-refs.ts";
 import { keepCheckpoint } from "../turns/keep-checkpoints.ts";
 import { recordTurnTransition } from "../turns/record-turn-transition.ts";
-import { askAgent, requireTurn } from "./ask-agent.ts";
+import { askAgent, requireTurn, tidyUpLate } from "./ask-agent.ts";
 import {
   type CancelEnd,
   cancelEndJson,
@@ -34,12 +34,18 @@ export async function carryOutCancel(deps: SessionDeps, held: LeasedOperation): 
   await hearSession(deps, key.sessionId);
   const turn = requireTurn(deps, key);
   const cancel = cancelOf(deps, held);
-  if (isSettledTurn(turn)) return end(deps, held, { confirmed: false });
-  if (cancel === undefined) return fail(deps, held);
   const before = parseCancelProgress(held);
+  // An earlier try told its agent, and nobody heard of the end who could tidy up then.
+  const isLeft = before.deliveryUnconfirmed && cancel !== undefined;
+  if (isSettledTurn(turn)) {
+    if (isLeft) await tidyUpLate(deps, { key, cancel });
+    return end(deps, held, { confirmed: false });
+  }
+  if (cancel === undefined) return fail(deps, held);
   const onTelling = () => markTold(deps, held);
   const answer = await askAgent(deps, { key, cancel, onTelling, fence: fenceOf(deps, held) });
   if (isSettledTurn(requireTurn(deps, key))) {
+    if (isLeft && answer.kind !== "confirmed") await tidyUpLate(deps, { key, cancel });
     return end(deps, held, { confirmed: answer.kind === "confirmed" });
   }
   await take(deps, held, stepAfter(deps, held, { answer, marker: before.deliveryUnconfirmed }));

@@ -472,6 +472,31 @@ describe("an agent that is stopped by keys", () => {
     expect(operation(world)).toMatchObject({ progress: { deliveryUnconfirmed: true } });
   });
 
+  test("that says so after those three seconds has the tools of that turn ended by the next try, and no later turn's", async () => {
+    for (const goesOn of [false, true]) {
+      const { world } = await pressing(async () => undefined);
+      const mark = { name: "CALL_ID", value: "call-1" };
+      const { launchId } = world.row(ID).metadata;
+      const environment = { AO_LAUNCH_ID: launchId ?? "", CALL_ID: "call-1" };
+      const tool = world.processes.add({ environment });
+      const agent = {
+        ...world.agent,
+        cancel: { kind: "keys", keys: ["Escape"], toolMarks: async () => [mark] },
+      };
+      const deps = { ...world.deps, agents: new Map([["memory", agent]]) } as SessionDeps;
+      await cancelTurn(deps, ID, { turnId: turnId(), reason: "x" });
+      await interrupts(world);
+      if (goesOn) {
+        await observeSessions(deps);
+        deps.turns.insert(aTurnIn({ kind: "running" }, { turnId: "turn-2", sequence: 2 }));
+      }
+      world.clock.advance(10_000);
+      expect((await recoverOperations(deps)).errors).toEqual([]);
+      expect(turn(world)?.state).toMatchObject({ kind: "settled", outcome: "canceled" });
+      expect(world.processes.sent.map(({ identity }) => identity.pid)).toEqual(goesOn ? [] : [tool.pid]);
+    }
+  });
+
   test("gets no key once the turn has ended, however late the process comes to it, nor does the next turn", async () => {
     const { world, keys } = await pressing(interrupts);
     const boundary = async (name: string) => {
