@@ -472,29 +472,30 @@ describe("an agent that is stopped by keys", () => {
     expect(operation(world)).toMatchObject({ progress: { deliveryUnconfirmed: true } });
   });
 
-  test("that says so after those three seconds has the tools of that turn ended by the next try, and no later turn's", async () => {
-    for (const goesOn of [false, true]) {
-      const { world } = await pressing(async () => undefined);
-      const mark = { name: "CALL_ID", value: "call-1" };
-      const { launchId } = world.row(ID).metadata;
-      const environment = { AO_LAUNCH_ID: launchId ?? "", CALL_ID: "call-1" };
-      const tool = world.processes.add({ environment });
-      const agent = {
-        ...world.agent,
-        cancel: { kind: "keys", keys: ["Escape"], toolMarks: async () => [mark] },
-      };
-      const deps = { ...world.deps, agents: new Map([["memory", agent]]) } as SessionDeps;
-      await cancelTurn(deps, ID, { turnId: turnId(), reason: "x" });
-      await interrupts(world);
-      if (goesOn) {
-        await observeSessions(deps);
-        deps.turns.insert(aTurnIn({ kind: "running" }, { turnId: "turn-2", sequence: 2 }));
-      }
-      world.clock.advance(10_000);
-      expect((await recoverOperations(deps)).errors).toEqual([]);
-      expect(turn(world)?.state).toMatchObject({ kind: "settled", outcome: "canceled" });
-      expect(world.processes.sent.map(({ identity }) => identity.pid)).toEqual(goesOn ? [] : [tool.pid]);
+  test.each([
+    { when: "before the next try", at: null, isNext: false, ended: 1 },
+    { when: "while the next try comes to it", at: "cancel.tell:before", isNext: false, ended: 1 },
+    { when: "and has another turn then", at: null, isNext: true, ended: 0 },
+  ])("that stops after those three seconds, $when, has $ended tools ended", async (row) => {
+    const { world } = await pressing(async () => undefined);
+    const mark = { name: "CALL_ID", value: "call-1" };
+    const { launchId } = world.row(ID).metadata;
+    world.processes.add({ environment: { AO_LAUNCH_ID: launchId ?? "", CALL_ID: mark.value } });
+    const agent = { ...world.agent, cancel: { kind: "keys", keys: [], toolMarks: async () => [mark] } };
+    const deps = { ...world.deps, agents: new Map([["memory", agent]]) } as SessionDeps;
+    await cancelTurn(deps, ID, { turnId: turnId(), reason: "x" });
+    world.clock.advance(10_000);
+    const boundary = async (name: string) => {
+      if (name === row.at) await interrupts(world);
+    };
+    if (row.at === null) await interrupts(world);
+    if (row.isNext) {
+      await observeSessions(deps);
+      deps.turns.insert(aTurnIn({ kind: "running" }, { turnId: "turn-2", sequence: 2 }));
     }
+    expect((await recoverOperations({ ...deps, boundary })).errors).toEqual([]);
+    expect(turn(world)?.state).toMatchObject({ kind: "settled", outcome: "canceled" });
+    expect(world.processes.sent).toHaveLength(row.ended);
   });
 
   test("gets no key once the turn has ended, however late the process comes to it, nor does the next turn", async () => {
