@@ -216,7 +216,7 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         ).toEqual([]);
       });
 
-      test("by a copy is refused, and makes nothing, without that conversation or under a taken id", async () => {
+      test("by a copy is refused, and makes nothing, without that conversation, and never takes a taken id", async () => {
         const setup = open();
         const { agent, dataDir, know, converse } = setup;
         if (agent.fork?.kind !== "prefix") return;
@@ -225,8 +225,11 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         expect(await agent.hasConversation(NEW, where)).toBe(false);
         const [first] = converse?.(CONVERSATION) ?? [0, 0];
         know?.(NEW);
-        if (!agent.capabilities.pinsSessionId) return;
-        expect(await agent.fork.copy(forking(setup, first))).toMatchObject({ kind: "refused" });
+        const taken = await agent.readConversation?.(NEW, where);
+        const answer = await agent.fork.copy(forking(setup, first));
+        // An agent that chooses the id itself chooses another one.
+        expect(answer.kind === "accepted" ? answer.agentSessionId : "refused").not.toBe(NEW);
+        expect(await agent.readConversation?.(NEW, where)).toEqual(taken);
       });
 
       test("by its own command names the first conversation and the new one, the same each time", () => {
