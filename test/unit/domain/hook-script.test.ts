@@ -11,6 +11,9 @@ const SHELLS: readonly (readonly [name: string, argv: readonly string[]])[] = [
   ["bash in POSIX mode", ["bash", "--posix"]],
 ];
 
+/** A shell and a cat have to start first. */
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 function aHook(argv: readonly string[] = ["sh"]) {
   const dataDir = join(tempDir(), "data dir 'x' $y");
   mkdirSync(dataDir);
@@ -88,7 +91,7 @@ describe.each(SHELLS)("the hook script in %s", (_name, argv) => {
     const ready = join(env.AO_DATA_DIR, "inbox", "new");
     const written = () => filesIn(ready).map((name) => readFileSync(join(ready, name), "utf8"));
     child.stdin.write('{"half');
-    await expect.poll(written).toEqual([expect.stringContaining('{"half')]);
+    await expect.poll(written, PATIENCE).toEqual([expect.stringContaining('{"half')]);
     expect(await inbox.pending()).toEqual([]);
     const cat = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();
     process.kill(victim === "the shell" ? (child.pid ?? 0) : Number(cat), "SIGKILL");
@@ -174,7 +177,7 @@ test("a signal does not stop the hook script half way", async () => {
   const ended = new Promise<number | null>((done) => child.on("close", done));
   const ready = join(env.AO_DATA_DIR, "inbox", "new");
   const written = () => filesIn(ready).map((name) => readFileSync(join(ready, name), "utf8"));
-  await expect.poll(written).toEqual([expect.stringMatching(/\n\n$/)]);
+  await expect.poll(written, PATIENCE).toEqual([expect.stringMatching(/\n\n$/)]);
   child.kill("SIGTERM");
   child.kill("SIGHUP");
   child.stdin.end("whole");
