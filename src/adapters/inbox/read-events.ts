@@ -51,12 +51,13 @@ function byTimeThenId(one: HookEvent, other: HookEvent): number {
   return one.id < other.id ? -1 : 1;
 }
 
-/** `<launch>-<number>…`, as the hook script, `fileInbox` and the plugin of opencode name their files. */
-const NAMED = /^.+(-\d+)+$/;
+/** A launch id, a UUID, leads the names that the hook script, `fileInbox` and the plugin of opencode give. */
+const OF_LAUNCH = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-/;
 
-/** A launch may itself end in digits, so only the name of another one tells. A name of no such form may be of any. */
+/** A name that no launch id leads may be of any launch: the embedded agent's are numbers alone. */
 function mayBeOf(name: string, launchId: LaunchId): boolean {
-  return name.startsWith(`${launchId}-`) || !NAMED.test(name);
+  const [, launch = launchId] = OF_LAUNCH.exec(name) ?? [];
+  return launch === launchId;
 }
 
 /**

@@ -69,13 +69,16 @@ describe("fileInbox", () => {
 
   test("an event of a launch is found under any name, and no file of another launch is opened for it", async () => {
     const { dir, drop } = aFolder();
-    const head = HEAD.replace("l-1", "l-1-2");
-    drop("mine", `${HEAD}\none`);
-    drop("l-1-10-20-0", `${HEAD}\ntwo`);
-    drop("l-1-2-10-20-0", `${head}\nof another`);
-    drop("l-9-10-20-0", `${HEAD}\nmisnamed`);
-    const bodies = (await fileInbox({ dir }).pending("l-1" as LaunchId)).map(({ body }) => body);
-    expect(bodies.sort()).toEqual(["one", "two"]);
+    const mine = "3f0c4a1e-5d2b-4c6a-9e8f-446655440000";
+    const other = mine.replace("3", "4");
+    const head = HEAD.replace("l-1", mine);
+    drop("mine", `${head}\none`);
+    drop(`${mine}-10-20-0`, `${head}\ntwo`);
+    drop("001796103041780-2886-000000005", `${head}\nthree`);
+    drop("of-another", `${HEAD}\nof another`);
+    drop(`${other}-10-20-0`, `${head}\nmisnamed`);
+    const bodies = (await fileInbox({ dir }).pending(mine as LaunchId)).map(({ body }) => body);
+    expect(bodies.sort()).toEqual(["one", "three", "two"]);
   });
 
   test("the name of an event is its id, led by launch, time of writing and the writer's pid", async () => {
