@@ -30,6 +30,8 @@ export interface AgentSuite {
     readonly home: string;
     readonly model: ModelServer;
   }) => Readonly<Record<string, string>>;
+  /** Two of it that are the first in a home, at once, may hang: one alone makes what they need there. */
+  readonly startsAlone?: true;
   /** A secret of that environment that no process list may show. */
   readonly secret: string;
   /** Settings in the home that no launch may change, relative to it. */
@@ -59,7 +61,7 @@ export interface AgentWorld {
   turns(id: string): Promise<z.output<typeof turnsSchema>["data"]>;
   /** Waits until the status is one of these. */
   until(id: string, ...statuses: readonly string[]): Promise<Row>;
-  /** Waits until something holds, for at most three minutes; looks every 100 ms. */
+  /** Waits until something holds, for at most two minutes; looks every 100 ms. */
   eventually<Value>(
     what: string,
     find: () => Promise<Value | undefined | false> | Value | undefined | false,
@@ -73,8 +75,8 @@ export interface AgentWorld {
 
 type Row = z.output<typeof listSchema>["data"][number];
 
-/** Of a busy machine with two processors; opencode installs a package at the first start in a home, two at once in turns. */
-const LONGEST_MS = 180_000;
+/** Of a busy machine with two processors. */
+const LONGEST_MS = 120_000;
 const POLL_MS = 100;
 
 /** All command lines of this machine that could be read. */

@@ -45,6 +45,7 @@ function warm(folder: string): void {
 
 const OPENCODE: AgentSuite = {
   agent: "opencode",
+  startsAlone: true,
   prepare({ home, model }) {
     const provider = {
       npm: "@ai-sdk/openai-compatible",

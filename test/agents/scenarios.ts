@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cancelSchema, sendSchema } from "../support/json-schemas.ts";
-import { type AgentSuite, agentWorld, watchProcesses } from "./agent-world.ts";
+import { type AgentSuite, type AgentWorld, agentWorld, watchProcesses } from "./agent-world.ts";
 import { run, slow, text } from "./model/steps.ts";
 
 /** Settled turns as `outcome` words, oldest first. */
@@ -14,6 +14,13 @@ function contentsOf(home: string, files: readonly string[]): Readonly<Record<str
   const read = (file: string) =>
     existsSync(join(home, file)) ? readFileSync(join(home, file), "utf8") : null;
   return Object.fromEntries(files.map((file) => [file, read(file)]));
+}
+
+/** A home in which several of it may be started at once. */
+async function startedBefore(suite: AgentSuite): Promise<AgentWorld> {
+  const world = await agentWorld(suite);
+  if (suite.startsAlone === true) await world.until(await world.spawn("first-start"), "idle");
+  return world;
 }
 
 /** What every agent passes, with its real program. */
@@ -114,7 +121,7 @@ export function agentScenarios(suite: AgentSuite): void {
     });
 
     test("works side by side with another session of its kind in one repository, and neither hears of the other", async () => {
-      const world = await agentWorld(suite);
+      const world = await startedBefore(suite);
       const { ao, model } = world;
       const asked = (words: string) => model.about(words).at(-1)?.prompts.join("\n") ?? "";
       const say = (id: string, words: string) => ao.json(sendSchema, ["send", id, words]);
