@@ -1,4 +1,12 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { linuxProcesses } from "../../../../src/adapters/processes/linux-processes.ts";
@@ -37,6 +45,24 @@ function aProc() {
     writeFileSync(join(root, String(pid), "maps"), maps);
   };
   return { root, add, table: processTableOf(linuxProcesses(root)) };
+}
+
+/** Why the program of an entry of the true /proc is not known; `undefined` where it is. */
+function codeOf(pid: string): unknown {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) && undefined;
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : error;
+  }
+}
+
+function openedOrMapped(pid: string): readonly string[] {
+  try {
+    const maps = readFileSync(`/proc/${pid}/maps`, "utf8");
+    return [...readdirSync(`/proc/${pid}/fd`), ...maps.split("\n").filter(Boolean)];
+  } catch {
+    return [];
+  }
 }
 
 const identityOf = (pid: number) => ({ pid, startTime: "777", bootId: BOOT_ID });
@@ -112,6 +138,30 @@ describe("linuxProcesses", () => {
       [PID + 2, ["/wt/app-1/a b.node"]],
     ]);
   });
+
+  test("what runs no program, as the threads of the kernel do, is asked for nothing but its folder", async () => {
+    const { root, add, table } = aProc();
+    add({ cwd: "/wt/app-1", opened: ["/wt/app-1/a.log"] });
+    rmSync(join(root, String(PID), "exe"));
+    expect(await table.usersOf("/wt/app-1")).toMatchObject([{ pid: PID, paths: ["/wt/app-1"] }]);
+  });
+
+  test("one whose program may not be looked at is asked for all the same", async () => {
+    const { root, add, table } = aProc();
+    add({ opened: ["/wt/app-1/a.log"] });
+    rmSync(join(root, String(PID), "exe"));
+    mkdirSync(join(root, String(PID), "exe"));
+    expect(await table.usersOf("/wt/app-1")).toMatchObject([{ pid: PID, paths: ["/wt/app-1/a.log"] }]);
+  });
+
+  // One that is just exiting has given its memory back, and closes its files in the next moment.
+  test.runIf(process.platform === "linux")(
+    "no entry without a program has anything open or mapped",
+    async () => {
+      const bare = () => readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && codeOf(pid) === "ENOENT");
+      await expect.poll(() => bare().flatMap(openedOrMapped), { timeout: 10_000 }).toEqual([]);
+    },
+  );
 
   test("a folder whose name ends like that mark is not mistaken for a removed one", async () => {
     const { add, table } = aProc();
