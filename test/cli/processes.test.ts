@@ -43,7 +43,7 @@ const STARTS = {
   "reconcile of 1 live session": "tmux 1",
   "reconcile of 5 live sessions": "tmux 1",
   spawn: "git 10, tmux 3",
-  "kill of a clean session": "git 10, tmux 4",
+  "kill of a clean session": "git 10, tmux 3",
   "cleanup of 1 kept worktree": "git 15, tmux 3",
   "cleanup of 2 kept worktrees": "git 29, tmux 5",
   "spawn with a worktree made ahead": "git 14, tmux 3",

@@ -84,9 +84,13 @@ function isStillIt(pane: PaneRef, ...extra: readonly string[]): string {
   return tests.reduceRight((all, test) => `#{&&:${test},${all}}`);
 }
 
-/** Ends the session unless its id belongs to another by now; both are one step for the server. */
+/**
+ * Ends the session unless its id belongs to another by now; both are one step for the server. Then prints the panes
+ * that are left, as `listPanesArgs` does (tmux 3.3a: nothing when it was the last session, with which the server ends).
+ */
 export function killSessionArgs(pane: PaneRef): string[] {
-  return ["if-shell", "-F", "-t", pane.paneId, isStillIt(pane), `kill-session -t ${pane.sessionId}`];
+  const kill = ["if-shell", "-F", "-t", pane.paneId, isStillIt(pane), `kill-session -t ${pane.sessionId}`];
+  return [...kill, THEN, ...listPanesArgs()];
 }
 
 /** Every session of the server with the folder in which it was begun, a line each. */

@@ -25,9 +25,16 @@ export type ServerAnswer =
 const ASKS = 4;
 const PAUSE_MS = 20;
 
-/** Asks one server for all its panes; one that goes away meanwhile is asked again, until it is gone. Never rejects. */
-export async function askServer(run: RunTmux, socketPath: string): Promise<ServerAnswer> {
-  let answer = await run(socketPath, listPanesArgs());
+/**
+ * Asks one server for all its panes; one that goes away meanwhile is asked again, until it is gone. Never rejects.
+ * `first` is a command that does something once and prints the panes then.
+ */
+export async function askServer(
+  run: RunTmux,
+  socketPath: string,
+  first: readonly string[] = listPanesArgs(),
+): Promise<ServerAnswer> {
+  let answer = await run(socketPath, first);
   for (let asks = 1; asks < ASKS && isLost(answer); asks += 1) {
     if (asks > 1) await sleep(PAUSE_MS);
     answer = await run(socketPath, listPanesArgs());

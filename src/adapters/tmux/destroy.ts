@@ -106,14 +106,14 @@ async function aliveOf(
  */
 async function endSession(deps: TmuxDeps, socketPath: string, pane: PaneRow): Promise<string | null> {
   const server = await deps.processes.identify(pane.serverPid);
-  await deps.run(socketPath, killSessionArgs(pane));
+  let answer = await askServer(deps.run, socketPath, killSessionArgs(pane));
   const untilMs = performance.now() + GONE_WITHIN_MS;
   for (;;) {
-    const answer = await askServer(deps.run, socketPath);
     const isDeaf = answer.kind === "no_server" && (await isAlive(deps, server));
     const why = isDeaf ? deafCause({ pid: pane.serverPid }, socketPath) : whyNotGone(answer, pane);
     if (why === null || performance.now() >= untilMs) return why;
     await sleep(POLL_MS);
+    answer = await askServer(deps.run, socketPath);
   }
 }
 

@@ -74,8 +74,8 @@ describe("newSessionArgs", () => {
 });
 
 test("a session is killed only if server, session and launch are the ones that were meant", () => {
-  const [command, , , , condition, kill] = killSessionArgs(pane);
-  expect([command, kill]).toEqual(["if-shell", "kill-session -t $3"]);
+  const [command, , , , condition, kill, then, next] = killSessionArgs(pane);
+  expect([command, kill, then, next]).toEqual(["if-shell", "kill-session -t $3", ";", "list-panes"]);
   expect(condition).toBe(
     "#{&&:#{==:#{pid},4711},#{&&:#{==:#{@ao_session_id},app-1},#{==:#{@ao_launch_id},launch-1}}}",
   );
