@@ -19,7 +19,7 @@ try {
   const argv = [outfile, ...process.argv.slice(2)];
   const child = spawn(process.execPath, argv, { stdio: "inherit" });
   // Who is interrupted waits for the row that runs to be taken down.
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   const [status] = await once(child, "exit");
   process.exitCode = status ?? 1;
 } finally {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { endServers } from "./place.ts";
 import type { Measured, Row } from "./row.ts";
 
@@ -18,6 +19,8 @@ interface Limits {
 const RESULT = "measured.json";
 /** Hundreds of thousands of files take a minute and more on a busy disk. */
 const REMOVAL_MAX_MS = 110_000;
+const MAX_REMOVALS = 10;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Measures one row in a process of its own, with a temporary directory of its own: one that takes too long is ended
@@ -36,15 +39,18 @@ export async function measureApart(name: string, { limitMs, ticks }: Limits): Pr
     takeDown(folder);
     process.exit(130);
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupted);
+  // Not once: a second one would end this process at once, and leave what is just being taken down.
+  for (const signal of SIGNALS) process.on(signal, interrupted);
   try {
     const why = await endOf(child, limitMs);
     return why === null
       ? { kind: "measured", ...JSON.parse(readFileSync(join(folder, RESULT), "utf8")) }
       : { kind: "none", why };
   } finally {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupted);
     takeDown(folder);
+    // One that came meanwhile is heard in the next turn.
+    await sleep(1);
+    for (const signal of SIGNALS) process.off(signal, interrupted);
   }
 }
 
@@ -73,8 +79,11 @@ function endGroup({ pid }: ChildProcess): void {
 
 function takeDown(folder: string): void {
   endServers(folder);
-  const { status } = spawnSync("rm", ["-rf", folder], { timeout: REMOVAL_MAX_MS });
-  if (status !== 0) process.stderr.write(`${folder} is not removed whole\n`);
+  const remove = () => spawnSync("rm", ["-rf", folder], { timeout: REMOVAL_MAX_MS, killSignal: "SIGKILL" });
+  let removal = remove();
+  // It is in the foreground as well, where a person presses Ctrl-C.
+  for (let count = 1; count < MAX_REMOVALS && removal.signal === "SIGINT"; count += 1) removal = remove();
+  if (removal.status !== 0) process.stderr.write(`${folder} is not removed whole\n`);
 }
 
 /** The other side: measures the row of this name and leaves the result in the temporary directory. */
