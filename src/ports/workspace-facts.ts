@@ -31,5 +31,6 @@ export interface BranchQuery {
   readonly branch: string;
   /** The operations that may have made it for its session; of another's making it is nobody's to delete. */
   readonly madeBy: readonly OperationId[];
+  /** `null`: the one that the repository itself tells, as for a new branch. */
   readonly defaultBranch: string | null;
 }

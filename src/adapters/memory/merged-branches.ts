@@ -13,8 +13,8 @@ export function provenMerged(
   const isOurs = madeBy.some((id) => id === found?.madeBy);
   const isElsewhere = [...state.places].some(([at, there]) => at !== path && there.branch === branch);
   const isMerged = state.merged.has(`${repositoryPath} ${branch}`);
-  if (found === undefined || defaultBranch === null || !isOurs || isElsewhere || !isMerged) return null;
-  return { branch, commit: found.commit, into: `refs/heads/${defaultBranch}` };
+  if (found === undefined || !isOurs || isElsewhere || !isMerged) return null;
+  return { branch, commit: found.commit, into: `refs/heads/${defaultBranch ?? "main"}` };
 }
 
 /** As `Workspace.deleteMerged`. */

@@ -5,6 +5,7 @@ import type { WorkspaceRef } from "../../ports/workspace.ts";
 import type { BranchQuery } from "../../ports/workspace-facts.ts";
 import { logOf } from "./branch-log.ts";
 import { type FoundRef, listRefs } from "./branch-refs.ts";
+import { findDefaultBranch } from "./default-branch.ts";
 import { onlyLine, saysYes } from "./git-answer.ts";
 import { gitFailed } from "./git-failure.ts";
 import { retryLocked } from "./git-retry.ts";
@@ -29,7 +30,7 @@ export async function mergedBranch(
 ): Promise<MergedBranch | null> {
   const repository = await readRepository(git, ref.repositoryPath);
   if (repository === undefined) return null;
-  const proof = await prove({ git, repository, ref, query });
+  const proof = await prove({ git, repository, ref, query: await knowing(git, repository, query) });
   return proof === "gone" ? null : proof;
 }
 
@@ -41,7 +42,7 @@ export async function deleteMerged(
 ): Promise<boolean> {
   const repository = await readRepository(git, ref.repositoryPath);
   if (repository === undefined) return false;
-  const now = await prove({ git, repository, ref, query });
+  const now = await prove({ git, repository, ref, query: await knowing(git, repository, query) });
   if (now === "gone") return true;
   if (now?.commit !== proven.commit || now.branch !== proven.branch) return false;
   const args = ["update-ref", "-d", `refs/heads/${proven.branch}`, proven.commit];
@@ -49,6 +50,13 @@ export async function deleteMerged(
   const result = await retryLocked(action, () => git.write(inDirectory(repository.path), args));
   if (result.exitCode !== 0) throw gitFailed(action, result.stderr);
   return true;
+}
+
+/** With the default branch that the repository itself tells, where the project has none. */
+async function knowing(git: Git, repository: Repository, query: BranchQuery): Promise<BranchQuery> {
+  if (query.defaultBranch !== null) return query;
+  const found = await findDefaultBranch(git, repository);
+  return { ...query, defaultBranch: found?.name ?? null };
 }
 
 /** `null` when it has to stay. All refs are asked for at once. */

@@ -72,6 +72,18 @@ describe("a branch goes when it is proven merged", () => {
   });
 });
 
+test("a branch goes that is merged into the default branch which the repository alone tells", async () => {
+  const it = await opened();
+  const { workspace, spec, merge } = it;
+  const query = { ...it.query, defaultBranch: null };
+  merge();
+  const proven = await workspace.mergedBranch(spec, query);
+  expect(proven).toMatchObject({ branch: "feat/1", into: "refs/heads/main" });
+  await workspace.destroy(spec);
+  expect(proven && (await workspace.deleteMerged(spec, query, proven))).toBe(true);
+  expect(it.repository.git("branch", "--list", "feat/1")).toBe("");
+});
+
 describe("a branch stays", () => {
   test.each<[string, (it: Opened) => void, Partial<BranchQuery>?]>([
     ["when it is not merged", () => undefined],
@@ -109,7 +121,15 @@ describe("a branch stays", () => {
       },
     ],
     ["when it is the default branch", ({ merge }) => merge(), { defaultBranch: "feat/1" }],
-    ["when nobody knows the default branch", ({ merge }) => merge(), { defaultBranch: null }],
+    [
+      "when nobody knows the default branch",
+      ({ merge, repository }) => {
+        merge();
+        repository.git("branch", "-q", "-m", "main", "trunk");
+        repository.git("checkout", "-q", "--detach");
+      },
+      { defaultBranch: null },
+    ],
     [
       "when its log has a commit that nothing else has",
       ({ merge, path, commit }) => {
