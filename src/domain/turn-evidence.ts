@@ -143,11 +143,16 @@ function receiptOf(
   const sent = book.sent.filter(({ state }) => state.delivery.launchId === launchId);
   const opening = sent.find(({ channel }) => channel === "launch");
   const opens = (one: SentMessage) =>
-    text === null || text.startsWith(one.text) || context.isSameText(one.text, text);
+    text === null || isOpenedBy(text, one.text) || context.isSameText(one.text, text);
   if (opening !== undefined && opens(opening)) return opening;
   if (text === null) return undefined;
   const matching = sent.filter((one) => one !== opening && context.isSameText(one.text, text));
   return matching.find(({ state }) => state.kind === "delivering") ?? matching[0];
+}
+
+/** Space before it may be left out by the agent, or have been put there (`literalText`). */
+function isOpenedBy(text: string, opening: string): boolean {
+  return text.trimStart().startsWith(opening.trimStart());
 }
 
 function begin(

@@ -2,6 +2,7 @@ import { agentEnvironment } from "../domain/agent-environment.ts";
 import { dataLayout } from "../domain/data-layout.ts";
 import { AoError } from "../domain/errors.ts";
 import type { LaunchId, ProjectId, SessionId } from "../domain/ids.ts";
+import { literalText } from "../domain/literal-text.ts";
 import type { SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { GoalProvenance } from "../domain/turn.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
@@ -119,7 +120,9 @@ export async function prepareLaunch(
   const program = await findProgram(deps, draft, { plan, env });
   const folder = launchDir(deps.dataDir, sessionId, launchId);
   fence();
-  if (prompt !== null && takesFile(draft)) await deps.files.write(promptFile(folder), prompt);
+  if (prompt !== null && takesFile(draft)) {
+    await deps.files.write(promptFile(folder), literalText(prompt, draft.agent.capabilities.commandMarks));
+  }
   for (const { path, content } of plan.files) await deps.files.write(path, content);
   const argv = [program, ...plan.argv.slice(1)];
   const { settleMs, stdinPath } = plan;

@@ -37,6 +37,11 @@ export interface AgentCapabilities {
    * and no keys. What the terminal itself tells of that counts more.
    */
   readonly bracketedPaste: boolean;
+  /**
+   * What a text begins with that would be a command to it instead of words, a shell's for one; such a text is given
+   * with a space in front. Absent: none are known, or commands are what it is for.
+   */
+  readonly commandMarks?: readonly string[];
   /** It loses an Enter that follows a paste sooner than that, in milliseconds; absent when it loses none. */
   readonly enterDelayMs?: number;
   /**

@@ -80,6 +80,24 @@ export function agentScenarios(suite: AgentSuite): void {
       expect(outcomes(await world.turns(id))).toEqual(["completed"]);
     });
 
+    test("takes for words what would be a command of its own, as a first prompt and as a message", async () => {
+      const world = await agentWorld(suite);
+      const never = join(world.ao.root, "never");
+      const words = [`!touch ${never}`, "/help with that", "/compact"];
+      const [first = "", ...later] = words;
+      const id = await world.spawn(first, "--", ...suite.freely);
+      await world.until(id, "idle");
+      for (const word of later) {
+        const sent = await world.ao.json(sendSchema, ["send", id, "--file", "-"], { input: word });
+        expect(sent).toMatchObject({ state: "delivered" });
+        await world.until(id, "idle");
+      }
+      const { prompts = [] } = world.model.about("/compact").at(-1) ?? {};
+      expect(prompts.map((said) => said.trim())).toEqual(words);
+      expect(outcomes(await world.turns(id))).toEqual(["completed", "completed", "completed"]);
+      expect(existsSync(never)).toBe(false);
+    });
+
     test("stops its turn when it is told to, and takes the next message", async () => {
       const world = await agentWorld(suite);
       world.model.script("long-talk", slow());

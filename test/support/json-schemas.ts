@@ -378,6 +378,7 @@ export const agentsSchema = z.strictObject({
         hooks: z.boolean(),
         receipts: z.boolean(),
         bracketedPaste: z.boolean(),
+        commandMarks: z.array(text).optional(),
         enterDelayMs: z.number().optional(),
         capturesSessionId: z.boolean(),
         begunByPrompt: z.boolean().optional(),

@@ -1,5 +1,6 @@
 import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
+import { literalText } from "../../domain/literal-text.ts";
 import { isDelivering, type Message } from "../../domain/message.ts";
 import { leaveUnconfirmed } from "../../domain/message-transitions.ts";
 import type { SessionRecord } from "../../domain/session.ts";
@@ -108,7 +109,7 @@ async function handOver(
   const agent = deps.agents.get(record.metadata.agent);
   const handed = await agent?.deliver?.({ ...target, ...agentPlace(deps.dataDir, record) }, text);
   if (handed !== undefined && handed.kind !== "closed") return handed;
-  return deps.messenger.send(target, text);
+  return deps.messenger.send(target, literalText(text, agent?.capabilities.commandMarks));
 }
 
 function asAoError(error: unknown): AoError {

@@ -97,6 +97,7 @@ export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
       ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "stdin", showsReadiness: true },
       // Under load it loses an Enter that comes with the paste; with this between them it did not (2.1.197).
       enterDelayMs: 300,
+      commandMarks: ["/", "!"],
       permissionModes: PERMISSION_MODES,
     },
     profile: CLAUDE_PROFILE,
@@ -108,7 +109,7 @@ export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
     // A prompt that was stopped before the first word comes back into the input, where the next one would join it.
     cancel: { kind: "keys", keys: ["Escape"], clearing: ["C-c"] },
     fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
-    receiptText: (text) => text.trimEnd(),
+    receiptText: (text) => text.trim(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch(request) {
       refuseRoot(options, request);

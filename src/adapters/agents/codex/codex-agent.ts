@@ -64,6 +64,7 @@ export function codexAgent({ env }: CodexOptions): Agent {
     capabilities: {
       ...{ pinsSessionId: false, capturesSessionId: true, begunByPrompt: true, resume: true, fork: "prefix" },
       ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "message", showsReadiness: true },
+      commandMarks: ["/", "!"],
       permissionModes: PERMISSION_MODES,
     },
     profile: CODEX_PROFILE,
@@ -79,7 +80,7 @@ export function codexAgent({ env }: CodexOptions): Agent {
     },
     cancel: { kind: "keys", keys: ["Escape"], toolMarks: (place) => toolMarks(folder, place) },
     fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
-    receiptText: (text) => text.trimEnd(),
+    receiptText: (text) => text.trim(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch: (request) => plan(request, []),
     resume,

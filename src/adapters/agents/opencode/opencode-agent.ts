@@ -61,6 +61,7 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
       ...{ hooks: true, receipts: true, bracketedPaste: true, firstPrompt: "message", showsReadiness: true },
       // The first start in a home takes 10 to 20 s, on a machine with five times its load 45 s (1.18.33).
       readyWithinMs: 120_000,
+      commandMarks: ["/"],
       permissionModes: PERMISSION_MODES,
     },
     profile: OPENCODE_PROFILE,
@@ -71,7 +72,7 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
     },
     cancel: { kind: "call", cancelTurn: (target) => cancelTurn(target) },
     fork: { kind: "prefix", copy: (request) => copyConversation(env, request) },
-    receiptText: (text) => text.trimEnd(),
+    receiptText: (text) => text.trim(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch: (request) => plan(env, request, []),
     resume: (request) => resume(env, request),

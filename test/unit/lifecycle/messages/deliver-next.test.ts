@@ -28,6 +28,28 @@ describe("a message that its agent takes up", () => {
     });
   });
 
+  test.each([
+    ["/compact", " /compact"],
+    ["!rm -r .", " !rm -r ."],
+    ["words /compact", "words /compact"],
+    [" /compact", " /compact"],
+  ])("comes as words where %j would be a command to it", async (text, given) => {
+    const world = await aRestingWorld({ capabilities: { commandMarks: ["/", "!"] } });
+    Object.assign(world.agent, { receiptText: (said: string) => said.trim() });
+    const message = await queued(world, text);
+    await next(world);
+    expect(typed(world)).toEqual([given]);
+    expect(stored(world, message)).toMatchObject({ text, state: { kind: "delivered" } });
+    expect(story(world)).toEqual(["running"]);
+  });
+
+  test("is a command to an agent that is there for them", async () => {
+    const world = await aRestingWorld();
+    await queued(world, "!true");
+    await next(world);
+    expect(typed(world)).toEqual(["!true"]);
+  });
+
   test("is told of in the change log, step by step and without its text", async () => {
     const world = await aRestingWorld();
     const before = world.deps.changes.last();

@@ -37,6 +37,16 @@ describe("the prompt that a session is spawned with", () => {
     expect(id && world.deps.messages.get(id)?.state.kind).toBe("delivered");
   });
 
+  test("that would be a command to its agent is words to it, and confirmed also with rules behind it", async () => {
+    const world = aWorld({ capabilities: { commandMarks: ["/"] } });
+    await world.spawn({ prompt: "/do it" });
+    expect(await world.files.read("/data/launch/app-1/launch-1/prompt")).toBe(" /do it");
+    await world.hear(ID, "submit", { body: " /do it\n\nBe kind." });
+    await observeSessions(world.deps);
+    expect(messagesOf(world)).toEqual([]);
+    expect(story(world)).toEqual(["running"]);
+  });
+
   test("is no message when there is none", async () => {
     const world = aWorld();
     await world.spawn({ prompt: null });
