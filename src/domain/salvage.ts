@@ -15,7 +15,7 @@ export interface Salvage {
   /** `refs/ao/salvage/<session>/<number>` in the session's repository. */
   readonly ref: string;
   readonly sessionId: SessionId;
-  /** From 1, rising; free again once its salvage was dropped. */
+  /** From 1, rising, and never used again, also when its salvage was dropped. */
   readonly number: number;
   readonly commit: string;
   readonly atMs: number;
@@ -119,7 +119,19 @@ export function parseSalvageRef(
   return { ref: salvageRef(sessionId, number), sessionId, number };
 }
 
-/** The number after all that are taken. */
+const DROPPED = "refs/ao/salvage-dropped/";
+
+/** What keeps the number of a dropped salvage from being used again, or with no number the beginning of all of it. */
+export function droppedSalvageRef(sessionId: SessionId, number?: number): string {
+  return `${DROPPED}${sessionId}/${number ?? ""}`;
+}
+
+/** The number that a ref made by `droppedSalvageRef` keeps. */
+export function parseDroppedSalvageRef(ref: string): number | undefined {
+  return ref.startsWith(DROPPED) ? parseSalvageRef(ref.slice(DROPPED.length))?.number : undefined;
+}
+
+/** The number after all that were ever taken. */
 export function nextSalvageNumber(taken: readonly number[]): number {
   return Math.max(0, ...taken) + 1;
 }

@@ -118,7 +118,8 @@ export interface Snapshots extends Checkpoints {
   show(repositoryPath: string, ref: string): Promise<SalvageContent>;
 
   /**
-   * Gives a salvage up: git deletes what only it held some weeks later. One that is gone already is no error.
+   * Gives a salvage up: git deletes what only it held some weeks later. One that is gone already is no error. No
+   * other salvage gets its number.
    *
    * @throws AoError git_failed, git_unavailable.
    */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkpointRef } from "../../src/domain/checkpoint.ts";
 import { type AoError, type AoErrorCode, isAoError } from "../../src/domain/errors.ts";
 import type { SessionId, TurnId } from "../../src/domain/ids.ts";
-import type { SalvageReason } from "../../src/domain/salvage.ts";
+import { type SalvageReason, salvageRef } from "../../src/domain/salvage.ts";
 import type { Snapshots } from "../../src/ports/snapshots.ts";
 import type { Workspace, WorkspaceRef } from "../../src/ports/workspace.ts";
 
@@ -290,7 +290,7 @@ function listContract(open: Open): void {
       await failure(snapshots.show(workspace.repositoryPath, "refs/heads/main"), "salvage_not_found");
     });
 
-    test("give one up, twice as well, and no other", async () => {
+    test("give one up, twice as well, and no other, and no work gets its number", async () => {
       const world = await open();
       const { snapshots, workspace, write } = world;
       const { repositoryPath } = workspace;
@@ -303,6 +303,10 @@ function listContract(open: Open): void {
       expect((await snapshots.list(repositoryPath)).map(({ number }) => number)).toEqual([2]);
       write("notes.txt", "again\n");
       expect(await keep(world)).toBe("refs/ao/salvage/app-1/3");
+      for (const number of [2, 3])
+        await snapshots.drop(repositoryPath, salvageRef(workspace.sessionId, number));
+      write("notes.txt", "other work\n");
+      expect(await keep(world)).toBe("refs/ao/salvage/app-1/4");
     });
   });
 }

@@ -49,7 +49,7 @@ export interface MemorySnapshotsOptions {
 export function memorySnapshots({ workspace, log = [] }: MemorySnapshotsOptions): MemorySnapshots {
   const world: SnapshotWorld = {
     ...{ log, workspace, work: memoryWork(workspace), commits: 0 },
-    ...{ kept: new Map(), taken: new Map(), spoilt: new Map(), failures: new Map() },
+    ...{ kept: new Map(), numbers: new Map(), taken: new Map(), spoilt: new Map(), failures: new Map() },
   };
   return {
     log,
@@ -79,7 +79,8 @@ function salvages(
       }
       fence?.();
       const { sessionId } = workspace;
-      const number = nextSalvageNumber(own.map(({ salvage }) => salvage.number));
+      const number = nextSalvageNumber([world.numbers.get(sessionId) ?? 0]);
+      world.numbers.set(sessionId, number);
       const ref = salvageRef(sessionId, number);
       const commit = newCommit(world);
       const head = headAt(world, workspace);

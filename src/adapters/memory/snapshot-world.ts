@@ -23,6 +23,8 @@ export interface SnapshotWorld {
   readonly workspace: MemoryWorkspace;
   readonly work: MemoryWork;
   readonly kept: Map<string, Kept>;
+  /** The last number of each session. */
+  readonly numbers: Map<string, number>;
   readonly taken: Map<string, Taken>;
   readonly spoilt: Map<string, readonly Unkeepable[]>;
   readonly failures: Map<keyof Snapshots, Error[]>;

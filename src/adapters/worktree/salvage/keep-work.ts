@@ -1,11 +1,6 @@
 import { AoError } from "../../../domain/errors.ts";
 import type { SessionId } from "../../../domain/ids.ts";
-import {
-  nextSalvageNumber,
-  type SalvageReason,
-  salvageRef,
-  type Unkeepable,
-} from "../../../domain/salvage.ts";
+import { type SalvageReason, salvageRef, type Unkeepable } from "../../../domain/salvage.ts";
 import type { FaultPoint } from "../../../ports/fault-point.ts";
 import type { Fence } from "../../../ports/fence.ts";
 import type { SalvageOutcome } from "../../../ports/snapshots.ts";
@@ -22,6 +17,7 @@ import type { Plumbing } from "./plumbing.ts";
 import { isSamePosition } from "./put-head.ts";
 import { refuseUnkeepable } from "./refuse-unkeepable.ts";
 import { salvageMessage } from "./salvage-message.ts";
+import { nextNumber } from "./salvage-numbers.ts";
 import { type FoundSalvage, salvagesOf } from "./salvage-refs.ts";
 import { readSavedState } from "./saved-state.ts";
 import { type StoredTrees, storeTree } from "./store-tree.ts";
@@ -198,7 +194,7 @@ async function makeNextRef(
 ): Promise<string> {
   await boundary("salvage.ref:before");
   fence();
-  let number = nextSalvageNumber((await salvagesOf(plumbing, sessionId)).map((one) => one.number));
+  let number = await nextNumber(plumbing, sessionId);
   while (!(await makeRef(plumbing, salvageRef(sessionId, number), commit))) number += 1;
   await boundary("salvage.ref:after");
   return salvageRef(sessionId, number);

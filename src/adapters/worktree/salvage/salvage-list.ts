@@ -14,6 +14,7 @@ import { treeOf } from "./is-work.ts";
 import { LAYOUT } from "./layout.ts";
 import { operationsUnderWay } from "./operations.ts";
 import type { Plumbing } from "./plumbing.ts";
+import { retireNumber } from "./salvage-numbers.ts";
 import { type FoundSalvage, findSalvages } from "./salvage-refs.ts";
 import { readSavedState } from "./saved-state.ts";
 import type { TreeEntry } from "./scan-files.ts";
@@ -136,7 +137,9 @@ export async function dropSalvage(plumbing: Plumbing, ref: string): Promise<void
   const named = parseSalvageRef(ref);
   const all = named === undefined ? [] : await findSalvages(plumbing, named.ref);
   const found = all.find((one) => one.ref === named?.ref);
-  if (found === undefined || (await removeRef(plumbing, found.ref, found.commit))) return;
+  if (found === undefined) return;
+  await retireNumber(plumbing, found.sessionId, found.number);
+  if (await removeRef(plumbing, found.ref, found.commit)) return;
   const left = await findSalvages(plumbing, found.ref);
   if (left.length > 0) throw gitFailed(`drop ${found.ref}`, "the ref is held or was changed meanwhile");
 }
