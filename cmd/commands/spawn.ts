@@ -1,9 +1,12 @@
 import { type Command, Option } from "commander";
+import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
+import type { SessionId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { SESSION_KINDS, type SessionKind, type SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId, parseTitle } from "../../src/domain/user-text.ts";
 import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
+import { observeSessions } from "../../src/lifecycle/observe-sessions.ts";
 import { type WaitOptions, waitForStatus } from "../../src/lifecycle/wait-for-status.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -47,6 +50,18 @@ function linesOf({ id, metadata }: SessionRecord): readonly string[] {
   ];
 }
 
+/** What was waited for is put on record, and with it the files of a turn that has ended. */
+async function awaited(
+  invocation: Invocation,
+  ao: Ao,
+  { id, wanted }: { readonly id: SessionId; readonly wanted: Omit<WaitOptions, "signal"> },
+): Promise<SessionRecord> {
+  const { signal } = invocation.io.interruption;
+  const record = await waitForStatus(ao.deps, id, { ...wanted, signal });
+  await observeSessions(ao.deps, [id]);
+  return record;
+}
+
 async function spawn(invocation: Invocation, issue: string | undefined, flags: Flags): Promise<undefined> {
   refuseTogether([invocation.json, "--json"], [flags.attach, "--attach"]);
   refuseTogether([flags.wait !== undefined, "--wait"], [flags.attach, "--attach"]);
@@ -67,8 +82,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   for (const warning of warnings) invocation.warn(warning);
   if (!invocation.json) await invocation.print(null, () => linesOf(record));
   const ofGoal = input.goal === undefined ? [] : await beginGoal(invocation, ao, record.id);
-  const { signal } = invocation.io.interruption;
-  const shown = wanted ? await waitForStatus(ao.deps, record.id, { ...wanted, signal }) : record;
+  const shown = wanted ? await awaited(invocation, ao, { id: record.id, wanted }) : record;
   const told = { warnings: [...warnings, ...ofGoal] };
   if (invocation.json) await invocation.print({ ...sessionJson(ao, shown), ...told }, () => []);
   if (flags.attach) await attachTo(invocation, ao, record.id);

@@ -7,7 +7,8 @@ const at = (lateMs: number) => ({ ref: "r", commit: "c", takenAtMs: END.updatedA
 
 test.each([
   ["at once", at(0), null],
-  ["by the next look of cron", at(90_000), null],
+  ["a moment later", at(2_000), null],
+  ["by the next look of cron", at(59_000), "59 seconds after its end"],
   ["later than that", at(150_000), "3 minutes after its end"],
   ["hours later", at(3 * 3_600_000), "3 hours after its end"],
   ["by an older ao, which did not say when", { ref: "r", commit: "c" }, null],

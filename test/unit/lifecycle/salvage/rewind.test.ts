@@ -3,6 +3,7 @@ import { AoError, isAoError } from "../../../../src/domain/errors.ts";
 import type { TurnId } from "../../../../src/domain/ids.ts";
 import type { TurnCheckpoint } from "../../../../src/domain/turn.ts";
 import { killSession } from "../../../../src/lifecycle/kill-session.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { findSalvage, listSalvages } from "../../../../src/lifecycle/salvage/find-salvage.ts";
 import { putBackSession } from "../../../../src/lifecycle/salvage/put-back-session.ts";
@@ -60,6 +61,20 @@ describe("a rewind", () => {
     world.snapshots.work.write(PATH, "notes.txt", null);
     expect(await putBackSession(world.deps, "app-1/1")).toMatchObject({ id: ID, ref: REF });
     expect(files(world)).toEqual(later);
+  });
+
+  test("says when it is the first to look at the files of its turn", async () => {
+    const world = aWorld();
+    await world.spawn({ prompt: null });
+    await observeSessions(world.deps);
+    world.deps.turns.insert(aTurnIn({ kind: "running" }));
+    world.clock.advance(10);
+    await world.hear(ID, "stop");
+    const deps = { ...world.deps, checkpoints: world.deps.snapshots };
+    world.snapshots.work.write(PATH, "notes.txt", "by hand\n");
+    const { warnings } = await rewindSession(deps, ID, { turnId: TURN });
+    expect(warnings).toEqual([expect.stringContaining("nobody had looked at the files")]);
+    expect(files(world)).toMatchObject({ "notes.txt": "by hand\n" });
   });
 
   test("says when the files of its turn are those of long after its end", async () => {
