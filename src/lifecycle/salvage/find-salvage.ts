@@ -41,18 +41,34 @@ export async function listSalvages(
   return { salvages, errors };
 }
 
+const NOTHING: SalvageList = { salvages: [], errors: [] };
+
+function notAsked(name: string, { repositoryPath, message }: SalvageList["errors"][number]): AoError {
+  return new AoError(
+    "git_unavailable",
+    `whether there is a salvage ${JSON.stringify(name)} cannot be told: ${message}`,
+    {
+      hint: "try again when git works: ao doctor",
+      details: { repositoryPath },
+    },
+  );
+}
+
 /**
  * The salvage that a person named: `app-7/2`, its ref, or a session for its newest one.
  *
  * @throws AoError salvage_not_found
+ * @throws AoError git_unavailable when it was not found, and a repository where it may be could not be asked.
  */
 export async function findSalvage(deps: FindDeps, name: string): Promise<FoundSalvage> {
   const named = parseSalvageRef(name);
   const sessionId = named?.sessionId ?? parseSessionId(name);
-  const { salvages } =
-    sessionId === undefined ? { salvages: [] } : await listSalvages(deps, { projectId: null, sessionId });
+  const { salvages, errors } =
+    sessionId === undefined ? NOTHING : await listSalvages(deps, { projectId: null, sessionId });
   const found = named === undefined ? salvages.at(-1) : salvages.find(({ ref }) => ref === named.ref);
   if (found !== undefined) return found;
+  const [unseen] = errors;
+  if (unseen !== undefined) throw notAsked(name, unseen);
   throw new AoError("salvage_not_found", `no salvage ${JSON.stringify(name)}`, { hint: "ao salvage list" });
 }
 

@@ -207,3 +207,13 @@ describe("salvages", () => {
     });
   });
 });
+
+test("a salvage is not told as missing while git cannot be asked", async () => {
+  const { deps } = await aWorkedWorld();
+  const list = () => Promise.reject(new AoError("git_failed", "fatal: no such luck"));
+  const asked = { ...deps, snapshots: { ...deps.snapshots, list } };
+  expect(await failure(findSalvage(asked, "app-1/1"))).toMatchObject({
+    code: "git_unavailable",
+    message: expect.stringContaining("no such luck"),
+  });
+});
