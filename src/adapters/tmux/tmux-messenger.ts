@@ -72,6 +72,9 @@ async function type(deps: OwnedDeps, target: MessageTarget, message: string): Pr
 async function typedBy(deps: OwnedDeps, target: RuntimeTarget, answer: TmuxAnswer): Promise<Typed> {
   // Without an answer it may have been typed: to say that it was not would have it sent twice.
   if (answer.kind === "failed") return { kind: "unknown", cause: answer.cause };
+  if (answer.kind === "refused" && answer.refusal === "server_lost") {
+    return { kind: "unknown", cause: answer.message };
+  }
   if (answer.kind === "missing") throw unavailable(answer.cause);
   if (answer.kind === "ok" && answer.stdout.includes(TYPED)) return { kind: "typed" };
   openPane(target.sessionId, await locate(deps, target));

@@ -365,4 +365,17 @@ describe("a message that cannot be typed", () => {
     expect(await send(target, "hi")).toMatchObject({ kind: "unknown" });
     await heard(agent).toBe("hi\r");
   });
+
+  test("for all that is known, because its server died while it typed, is no certain failure", async () => {
+    const { start, messenger } = open({ timeoutMs: 60_000 });
+    const agent = rawAgent();
+    const target = await start(agent);
+    const sent = messenger.send({ ...target, enterDelayMs: 60_000 }, "hi");
+    await Promise.all([expect(sent).resolves.toMatchObject({ kind: "unknown" }), endServer()]);
+
+    async function endServer() {
+      await heard(agent).toBe("hi");
+      await processes.signal(target.handle.server, "SIGKILL");
+    }
+  });
 });
