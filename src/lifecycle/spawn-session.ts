@@ -39,6 +39,7 @@ import { onceStarted, startRuntime } from "./start-runtime.ts";
 import { namingLeft } from "./steps-left.ts";
 import type { UndoStep } from "./undo.ts";
 import { newConversationOf, undoLaunch, undoRow, undoWorkspace } from "./undo-steps.ts";
+import { sayingUnmade } from "./unmade-session.ts";
 
 export interface SpawnResult {
   readonly record: SessionRecord;
@@ -82,6 +83,8 @@ export async function spawnSession(deps: SessionDeps, request: SpawnRequest): Pr
   const made = await carryOut(deps, held, (undo) => {
     undo.push(...undoRegistration(deps, held));
     return make(deps, { request, held, draft: { ...draft, sessionId }, undo });
+  }).catch((error: unknown) => {
+    throw sayingUnmade(deps, error, sessionId);
   });
   return withFirstPrompt(deps, made);
 }

@@ -237,9 +237,20 @@ describe("a spawn whose step fails", () => {
     const error = await spawnError(world);
     expect(error).toMatchObject({
       code: "agent_start_failed",
+      message: expect.stringMatching(/^no session was made: .*app-1 exited with 7/),
       details: { exitStatus: 7, output: ["no key"] },
     });
     expect(await traces(world)).toEqual(before);
+  });
+
+  test("a session whose row stays is not called one that was not made", async () => {
+    const world = aWorld();
+    world.failNext("store.save", new AoError("store_busy", "the store is locked"));
+    expect(await spawnError(world)).toMatchObject({
+      code: "agent_start_failed",
+      message: expect.stringMatching(/^the agent was started/),
+    });
+    expect(deriveStatus(world.row(ID).lifecycle)).toBe("errored");
   });
 
   test("before the row ends runtime, files and worktree in this order, and completes nothing", async () => {
