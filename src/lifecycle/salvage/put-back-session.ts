@@ -1,7 +1,8 @@
-import { AoError } from "../../domain/errors.ts";
+import { AoError, isAoError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { shellQuoted } from "../../domain/shell-quoted.ts";
+import type { Conflict } from "../../ports/snapshots.ts";
 import type { SessionDeps } from "../deps.ts";
 import { recoverOperations } from "../recovery/recover-operations.ts";
 import { changeFiles } from "./change-files.ts";
@@ -27,10 +28,34 @@ export async function putBackSession(
   if (into === null) requireOwner(deps, found);
   const record = await requireResting(deps, into ?? found.sessionId);
   requireSameRepository(record, found);
-  return changeFiles(deps, record, {
+  const putBack = changeFiles(deps, record, {
     intent: { kind: "put_back", input: { ref } },
     finish: (held) => finishPutBack(deps, held),
   });
+  return putBack.catch((error: unknown) => {
+    throw isAoError(error, "salvage_conflict") ? withAdvice(error, { found, into: record.id }) : error;
+  });
+}
+
+/** What is in the way of files can be kept aside as well; a branch that went on stays where it is. */
+function withAdvice(
+  error: AoError,
+  { found, into }: { readonly found: FoundSalvage; readonly into: SessionId },
+): AoError {
+  if (error.hint !== null) return error;
+  const name = `${found.sessionId}/${found.number}`;
+  const target = into === found.sessionId ? "" : ` --into ${into}`;
+  const aside = `ao kill ${into} --salvage, then ao restore ${into} --no-salvage, then ao salvage restore ${name}${target}`;
+  const clear = `to put it into a clean worktree, what is there kept aside: ${aside}`;
+  return new AoError("salvage_conflict", error.message, {
+    hint: [`see what is kept: ao salvage show ${name}`, ...(isAtHead(error) ? [] : [clear])].join("; "),
+    details: error.details,
+    cause: error,
+  });
+}
+
+function isAtHead({ details: { conflicts } }: AoError): boolean {
+  return Array.isArray(conflicts) && conflicts.some((one: Conflict) => one.path === "HEAD");
 }
 
 /** The work of an orphan has no session. @throws AoError session_not_found with what to do */

@@ -57,7 +57,13 @@ describe("a rewind", () => {
     expect(files(world)).not.toHaveProperty("later.txt");
     expect(await world.deps.snapshots.list("/repo/app")).toMatchObject([{ ref: REF, reason: "rewind" }]);
     await rewindSession(world.deps, ID, { turnId: TURN });
-    expect((await failure(putBackSession(world.deps, REF))).code).toBe("salvage_conflict");
+    const refused = await failure(putBackSession(world.deps, REF));
+    expect(refused).toMatchObject({
+      code: "salvage_conflict",
+      hint: expect.stringMatching(
+        /: ao kill app-1 --salvage, then ao restore app-1 --no-salvage, then ao salvage restore app-1\/1$/,
+      ),
+    });
     world.snapshots.work.write(PATH, "notes.txt", null);
     expect(await putBackSession(world.deps, "app-1/1")).toMatchObject({ id: ID, ref: REF });
     expect(files(world)).toEqual(later);
