@@ -106,7 +106,8 @@ describe("a signal while a command holds it back", () => {
     expect(JSON.parse(stderr)).toEqual({
       error: {
         code: "interrupted",
-        message: "interrupted: the agent was started, and a step after that failed: the store is busy",
+        message:
+          "interrupted: no session was made: the agent was started, and a step after that failed: the store is busy",
         hint: "remove it",
         details: { left: [{ what: "worktree", where: "/w" }], code: "agent_start_failed" },
       },
