@@ -23,7 +23,7 @@ export function describeRefusal(error: unknown): string {
   return describeFindings(findingsIn(error)) || errorMessage(error);
 }
 
-const COMMIT = "commit and push what counts";
+const COMMIT = "commit what counts (the branch stays, pushed or not)";
 
 /** What to do about each kind of finding, so that a worktree may go. */
 const ADVICE: Readonly<Record<FindingKind, string>> = {

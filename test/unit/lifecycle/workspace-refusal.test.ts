@@ -17,12 +17,14 @@ describe("the advice on a worktree that stays", () => {
   test.each(FINDING_KINDS)("because of %s fits that kind", (kind) => {
     const advice = adviceOn(refusalFor(kind), PATH);
     expect(advice).toContain(PATH);
-    expect(advice.includes("commit and push what counts")).toBe(COMMITTABLE.includes(kind));
+    expect(advice.includes("commit what counts (the branch stays, pushed or not)")).toBe(
+      COMMITTABLE.includes(kind),
+    );
   });
 
   test("has one clause for each thing to do, however many kinds ask for it", () => {
     expect(adviceOn(refusalFor("changed", "untracked", "in_use"), PATH)).toBe(
-      `in ${PATH}: commit and push what counts; end or move out what uses it`,
+      `in ${PATH}: commit what counts (the branch stays, pushed or not); end or move out what uses it`,
     );
   });
 
