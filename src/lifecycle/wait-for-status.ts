@@ -67,17 +67,17 @@ function hasCome({ id, lifecycle }: SessionRecord, statuses: readonly Status[]):
   if (statuses.includes(status)) return true;
   if (!isTerminal(lifecycle)) return false;
   const message = `${id} is ${status} and will not become ${statuses.join(" or ")}`;
-  throw new AoError("not_running", message, { details: { id, status } });
+  throw new AoError("not_running", message, { hint: `ao restore ${id}`, details: { id, status } });
 }
 
 function timedOut(record: SessionRecord, statuses: readonly Status[]): AoError {
   const { id, lifecycle } = record;
   const status = deriveStatus(lifecycle);
-  return new AoError("timeout", `${id} is still ${status} and not ${statuses.join(" or ")}`, {
+  return new AoError("timeout", `${id} did not become ${statuses.join(" or ")} in time: it is ${status}`, {
     hint:
       status === "needs_input"
         ? `it waits for an answer: ao output ${id}, then ao send ${id}; or wait for needs_input, too`
-        : `it goes on; see ao show ${id}`,
+        : `only the wait is over, not the session; see ao show ${id}`,
     details: { id, status },
   });
 }

@@ -66,6 +66,7 @@ describe("waiting for a status", () => {
     const { result, passedMs } = await waiting({ steps, statuses: ["idle"], lookMs });
     await expect(result).rejects.toMatchObject({
       code: "timeout",
+      message: "app-1 did not become idle in time: it is spawning",
       details: { id: ID, status: "spawning" },
     });
     expect(passedMs()).toBe(expectedMs);
@@ -73,7 +74,9 @@ describe("waiting for a status", () => {
 
   test("is refused once the session has ended another way", async () => {
     const { result } = await waiting({ steps: [(world) => world.kill(ID)], statuses: ["idle"] });
-    await expect(result).rejects.toMatchObject({ code: "not_running", details: { status: "killed" } });
+    await expect(result).rejects.toMatchObject({
+      ...{ code: "not_running", hint: `ao restore ${ID}`, details: { status: "killed" } },
+    });
   });
 
   test("a status of the end can be waited for", async () => {
