@@ -26,10 +26,13 @@ function jsonOf({ id, outcome, fence }: ClosedSession) {
   return { id, outcome, operationId, target, settled, waitsFor };
 }
 
-function lineOf({ id, outcome, fence }: ClosedSession): string {
+function lineOf(closed: ClosedSession): string {
+  const { id, outcome, fence } = closed;
   if (fence === null) return `${id} has no goal`;
+  const before = closed.wasCompleted ? ", completed already," : "";
   const open = fence.settled ? "" : "; on record and not settled yet";
-  return `${id} ${outcome === "fenced" ? "fenced" : "was fenced before"}: ${fence.target.operationId}${open}`;
+  const done = outcome === "fenced" ? "is fenced" : "had been fenced";
+  return `${id}: its goal${before} ${done} (order ${fence.target.operationId})${open}`;
 }
 
 async function close(invocation: Invocation, issue: string, flags: CloseFlags): Promise<number> {

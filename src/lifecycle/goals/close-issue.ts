@@ -1,5 +1,5 @@
 import { errorMessage, isAoError } from "../../domain/errors.ts";
-import { isTombstoned } from "../../domain/goal.ts";
+import { goalStatus, isTombstoned } from "../../domain/goal.ts";
 import type { ProjectId, SessionId } from "../../domain/ids.ts";
 import { issueKey } from "../../domain/issue-key.ts";
 import type { OnStep, SessionDeps } from "../deps.ts";
@@ -22,6 +22,8 @@ export type ClosedSession =
       /** `already_fenced`: an earlier call has done it; what that one left open was carried on. */
       readonly outcome: "fenced" | "already_fenced";
       readonly fence: FenceResult;
+      /** Its goal had been reached before. */
+      readonly wasCompleted: boolean;
     }
   | { readonly id: SessionId; readonly outcome: "no_goal"; readonly fence: null };
 
@@ -62,8 +64,9 @@ export async function closeIssue(
 async function closeSession(deps: SessionDeps, id: SessionId, reason: string): Promise<ClosedSession> {
   const goal = deps.goals.state(id);
   const outcome = goal === undefined || isTombstoned(goal) ? "already_fenced" : "fenced";
+  const wasCompleted = goal !== undefined && goalStatus(goal) === "completed";
   try {
-    return { id, outcome, fence: await fenceGoal(deps, id, { reason, requestId: null }) };
+    return { id, outcome, wasCompleted, fence: await fenceGoal(deps, id, { reason, requestId: null }) };
   } catch (error) {
     if (isAoError(error, "goal_absent")) return { id, outcome: "no_goal", fence: null };
     throw error;

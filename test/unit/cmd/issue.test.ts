@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { sessionId } from "../../support/builders.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aWorld, type World } from "../../support/world.ts";
 
@@ -17,7 +18,7 @@ test("ao issue close says what it revoked, and that it had, each time with exit 
   const world = await aWorldWithGoal();
   const first = await memoryCli(world, ["issue", "close", "42"]);
   expect(first.exitCode).toBe(0);
-  expect(first.stdout).toMatch(/^app-1 fenced: \S+\n$/);
+  expect(first.stdout).toMatch(/^app-1: its goal is fenced \(order \S+\)\n$/);
   const again = await memoryCli(world, ["issue", "close", "42", "-p", "app", "--json"]);
   expect(JSON.parse(again.stdout)).toEqual({
     ...{ issueId: "42", projectId: "app", reason: "issue_closed", errors: [] },
@@ -30,6 +31,18 @@ test("ao issue close says what it revoked, and that it had, each time with exit 
     ],
   });
   expect((await memoryCli(world, ["goal", "show", "app-1"])).stdout).toBe("app-1 has no goal\n");
+});
+
+test("ao issue close says of a goal that was reached that it was", async () => {
+  const world = await aWorldWithGoal();
+  const state = world.deps.goals.state(sessionId("app-1"));
+  if (!state?.desired) throw new Error("it has no goal");
+  const { objective } = state.desired;
+  const observed = { objective, status: "completed", detail: null } as const;
+  const goals = { ...world.deps.goals, state: () => ({ ...state, observed }) };
+  const reached = { ...world, deps: { ...world.deps, goals } };
+  const { stdout } = await memoryCli(reached, ["issue", "close", "42"]);
+  expect(stdout).toMatch(/^app-1: its goal, completed already, is fenced \(order \S+\)\n$/);
 });
 
 test("ao issue close of an issue that nobody works on says so, and exits with 0", async () => {
