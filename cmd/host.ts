@@ -3,6 +3,7 @@ import type { OpenAo } from "../src/compose.ts";
 import { beginInvocation, type CommonOptions, type Invocation } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { whileWriting } from "./output-failure.ts";
+import { fromCommander } from "./report-error.ts";
 
 export interface CommandText {
   /** Name and arguments as commander writes them: `kill <session...>`. */
@@ -45,12 +46,14 @@ function exampleText({ examples, more }: CommandText): string {
   return `${more ? `\n${more}\n` : ""}\nExamples:\n${lines.join("\n")}`;
 }
 
+function namesOf(command: Command): readonly string[] {
+  return command.parent === null ? [command.name()] : [...namesOf(command.parent), command.name()];
+}
+
 /** As it was typed, for others to see: flags and free text may be private, what it is about is not. */
 function commandText(command: Command): string {
-  const names: string[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
   const [first] = command.processedArgs.flat(1);
-  return [...names, ...(typeof first === "string" ? [first] : [])].join(" ");
+  return [...namesOf(command), ...(typeof first === "string" ? [first] : [])].join(" ");
 }
 
 /** Builds commands that share streams, flags and error handling. */
@@ -60,6 +63,9 @@ export function commandHost(options: HostOptions): Host {
       const [name = "", ...args] = text.usage.split(" ");
       const command = new Command(name).copyInheritedSettings(options.root).description(text.purpose);
       if (args.length > 0) command.arguments(args.join(" "));
+      command.exitOverride((ended) => {
+        throw ended.exitCode === 0 ? ended : fromCommander(ended, namesOf(command).join(" "));
+      });
       return command.addHelpText("after", exampleText(text));
     },
     action<Args extends readonly unknown[]>(work: Action<Args>) {

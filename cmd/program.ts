@@ -59,12 +59,6 @@ function commandWord(argv: readonly string[]): string | undefined {
   return argv.find((word, index) => !word.startsWith("-") && argv[index - 1] !== "--config");
 }
 
-/** The command that a command line names; `undefined` when there is none of that name. */
-export function knownCommand(argv: readonly string[]): string | undefined {
-  const word = commandWord(argv);
-  return ENTRIES.find(({ names }) => word !== undefined && names.includes(word)) && word;
-}
-
 /** A command line cut at the first `--` when what follows is for the agent. */
 function splitAgentArgs(argv: readonly string[], entry: Entry | undefined) {
   const cut = entry?.takesAgentArgs ? argv.indexOf("--") : -1;
@@ -98,8 +92,8 @@ export interface ProgramOptions {
 /**
  * Runs one command line and returns its exit code.
  *
- * @throws CommanderError for a command line that cannot be read, and for help that was printed.
- * @throws AoError as the command.
+ * @throws CommanderError for help that was printed, and for a command line that names no command.
+ * @throws AoError usage for a command line that cannot be read, else as the command.
  */
 export async function runProgram(argv: readonly string[], { io, openAo }: ProgramOptions): Promise<number> {
   const word = commandWord(argv);

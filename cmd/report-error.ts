@@ -18,22 +18,29 @@ function fromNoChoice(error: CommanderError, text: string): AoError | undefined 
   });
 }
 
-/** commander's `error: unknown option '--x'\n(Did you mean --y?)` as one of ours. */
-function fromCommander(error: CommanderError, command: string | undefined): AoError {
-  const help = command === undefined ? "ao --help" : `ao ${command} --help`;
+/** What is looked for as a command and is something else. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["version", "did you mean ao --version?"],
+  ["pool", "ao reconcile makes worktrees ahead: pool in ao.yaml says how many"],
+]);
+
+/**
+ * commander's `error: unknown option '--x'\n(Did you mean --y?)` as one of ours.
+ *
+ * @param command whose help tells more, as it is typed: `ao transcript prune`.
+ */
+export function fromCommander(error: CommanderError, command = "ao"): AoError {
+  const help = `${command} --help`;
   if (error.code === "commander.help") {
-    return new AoError("usage", "a command is missing here, or is none", {
-      hint: `see: ${help}`,
-      cause: error,
-    });
+    const message = `${command} needs one of its commands behind it`;
+    return new AoError("usage", message, { hint: `see: ${help}`, cause: error });
   }
   const text = error.message.replace(/^error: /, "");
   const noChoice = fromNoChoice(error, text.trimEnd());
   if (noChoice !== undefined) return noChoice;
   const [first = "", ...rest] = text.split("\n");
-  if (first === "unknown command 'version'") {
-    return new AoError("usage", first, { hint: "did you mean ao --version?", cause: error });
-  }
+  const elsewhere = ELSEWHERE.get(/^unknown command '(.*)'$/.exec(first)?.[1] ?? "");
+  if (elsewhere !== undefined) return new AoError("usage", first, { hint: elsewhere, cause: error });
   const suggestion = /Did you mean (.*)\?/.exec(rest.join(" "))?.[1];
   const hint = suggestion ? `did you mean ${suggestion}?` : `see: ${help}`;
   return new AoError("usage", first, { hint, cause: error });
@@ -53,13 +60,11 @@ function asInterrupted(error: unknown): AoError {
 export interface ErrorContext {
   /** A signal came while the command ran. */
   readonly interrupted?: boolean;
-  /** The command whose help tells more; none when the command line names none. */
-  readonly command?: string | undefined;
 }
 
 /** Any thrown thing as the error that is shown for it. */
-export function toAoError(error: unknown, { interrupted = false, command }: ErrorContext = {}): AoError {
-  if (error instanceof CommanderError) return fromCommander(error, command);
+export function toAoError(error: unknown, { interrupted = false }: ErrorContext = {}): AoError {
+  if (error instanceof CommanderError) return fromCommander(error);
   if (interrupted) return asInterrupted(error);
   if (isAoError(error)) return error;
   return new AoError("internal", `unexpected failure: ${errorMessage(error)}`, {

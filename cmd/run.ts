@@ -4,7 +4,7 @@ import { EXIT_CODES } from "../src/domain/errors.ts";
 import { painter } from "./color.ts";
 import type { Io } from "./io.ts";
 import { outputFailed } from "./output-failure.ts";
-import { knownCommand, runProgram } from "./program.ts";
+import { runProgram } from "./program.ts";
 import { reportError, toAoError } from "./report-error.ts";
 import { refuseLostText } from "./valid-text.ts";
 
@@ -39,7 +39,7 @@ export async function run(argv: readonly string[], io: Io, openAo: OpenAo): Prom
   } catch (thrown) {
     const paint = painter({ env: io.env, stream: io.stderr, off: argv.includes("--no-color") });
     const { aborted: interrupted } = io.interruption.signal;
-    const error = toAoError(thrown, { interrupted, command: knownCommand(argv) });
+    const error = toAoError(thrown, { interrupted });
     return reportError(error, { io, json: wantsJson(argv), paint });
   }
 }

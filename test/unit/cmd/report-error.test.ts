@@ -27,6 +27,18 @@ describe("usage errors", () => {
       "hint: one of markdown, jsonl",
     ],
     ["help on no command", ["help", "spwan"], "hint: see: ao --help"],
+    [
+      "a flag unknown to a command of a group",
+      ["transcript", "prune", "--dry"],
+      "see: ao transcript prune --help",
+    ],
+    ["a command of a group without its argument", ["goal", "fence"], "hint: see: ao goal fence --help"],
+    ["a group, what it needs", ["transcript"], "ao: ao transcript needs one of its commands behind it"],
+    [
+      "what is set in the configuration",
+      ["pool"],
+      "hint: ao reconcile makes worktrees ahead: pool in ao.yaml",
+    ],
   ])("%s names what helps", async (_name, argv, hint) => {
     const { stderr, exitCode } = await memoryCli(aWorld(), argv);
     expect(exitCode).toBe(2);
@@ -35,8 +47,8 @@ describe("usage errors", () => {
   });
 
   test("what commander says of no command is in words of ours", () => {
-    const error = toAoError(new CommanderError(1, "commander.help", "(outputHelp)"), { command: "project" });
-    expect(error).toMatchObject({ code: "usage", hint: "see: ao project --help" });
+    const error = toAoError(new CommanderError(1, "commander.help", "(outputHelp)"));
+    expect(error).toMatchObject({ code: "usage", hint: "see: ao --help" });
   });
 });
 
