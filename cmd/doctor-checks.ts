@@ -6,6 +6,7 @@ import { AoError, errorMessage } from "../src/domain/errors.ts";
 import { shellQuoted } from "../src/domain/shell-quoted.ts";
 import type { ToolCheck } from "../src/ports/tool-check.ts";
 import { refuseUnknownAgents } from "./agent-problems.ts";
+import { counted } from "./counted.ts";
 import { agentChecks } from "./doctor-agents.ts";
 import type { Check } from "./doctor-check.ts";
 import { operationsCheck, orphansCheck, poolsCheck } from "./doctor-operations.ts";
@@ -92,7 +93,10 @@ async function storeCheck(invocation: Invocation): Promise<Check> {
   store.verify();
   const { sessions, unreadable } = store.rows();
   if (unreadable.length === 0) {
-    return pass(name, `${sessions.length} sessions, ${store.projects().length} projects`);
+    return pass(
+      name,
+      `${counted(sessions.length, "session")}, ${counted(store.projects().length, "project")}`,
+    );
   }
   const named = unreadable.map(({ id, flaw }) => `${id} (${flaw})`).join(", ");
   const detail = `${unreadable.length} of ${sessions.length + unreadable.length} sessions cannot be read: ${named}`;
@@ -104,9 +108,9 @@ async function storeCheck(invocation: Invocation): Promise<Check> {
 async function inboxCheck({ deps }: Ao): Promise<Check> {
   const name = "inbox";
   const [waiting, aside] = await Promise.all([deps.inbox.pending(), deps.inbox.countAside()]);
-  if (aside === 0) return pass(name, `${waiting.length} hook events wait, none lies aside`);
+  if (aside === 0) return pass(name, `${counted(waiting.length, "hook event")} waiting, none lies aside`);
   const folder = `${dataLayout(deps.dataDir).inbox}/aside`;
-  const detail = `${aside} hook events that no session takes lie aside in ${folder}`;
+  const detail = `${counted(aside, "hook event")} of no session lying aside in ${folder}`;
   return { name, status: "warn", detail, fix: "look at them; reconcile removes them after 14 days" };
 }
 
@@ -130,7 +134,7 @@ function canMakeIn(folder: string): boolean {
 /** Where no folder can be made, no session can start. */
 function missingFolderCheck(name: string, folder: string): Check {
   const around = dirname(folder);
-  if (canMakeIn(around)) return pass(name, `${folder}, made by the first spawn`);
+  if (canMakeIn(around)) return pass(name, `${folder} is not there yet; the first spawn makes it`);
   return {
     name,
     status: "fail",
@@ -161,7 +165,12 @@ async function configCheck(ao: Ao): Promise<Check> {
   const { path, warnings } = config;
   if (path === null) return pass(name, "no file, all defaults");
   if (warnings.length === 0) return pass(name, path);
-  return { name, status: "warn", detail: `${path}: ${warnings.length} warnings`, fix: "ao config validate" };
+  return {
+    name,
+    status: "warn",
+    detail: `${path}: ${counted(warnings.length, "warning")}`,
+    fix: "ao config validate",
+  };
 }
 
 /** Looks at everything `ao` stands on. With `fix` it repairs the data directory first. */

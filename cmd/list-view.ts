@@ -2,6 +2,7 @@ import type { Ao } from "../src/compose.ts";
 import type { ProjectId } from "../src/domain/ids.ts";
 import { isoTime } from "../src/domain/iso-time.ts";
 import { isTerminal } from "../src/domain/lifecycle.ts";
+import { printable } from "../src/domain/printable.ts";
 import type { SessionRecord } from "../src/domain/session.ts";
 import { listSessions, type SessionList } from "../src/lifecycle/list-sessions.ts";
 import { type Unsaved, unsavedTranscripts } from "../src/lifecycle/transcripts/unsaved.ts";
@@ -110,10 +111,10 @@ function unsavedText({ id, cause }: Unsaved): string {
 }
 
 /** What a person may miss, one line each. */
-export function listingNotes({ shown, hidden, unreadable }: Listing): readonly string[] {
+export function listingNotes({ deps }: Ao, { shown, hidden, unreadable }: Listing): readonly string[] {
   const isEmpty = shown.length + unreadable.length + hidden === 0;
   return [
-    ...(isEmpty ? ['no sessions yet; start one: ao spawn --prompt "…"'] : []),
+    ...(isEmpty ? [`no sessions yet in ${printable(deps.dataDir)}; start one: ao spawn --prompt "…"`] : []),
     ...(hidden > 0 ? [`${hidden} terminated not shown; --include-terminated shows them`] : []),
   ];
 }

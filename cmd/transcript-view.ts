@@ -9,6 +9,7 @@ import {
 import { isSound } from "../src/lifecycle/transcripts/verify-transcripts.ts";
 import type { NumberedMessage, TranscriptReport } from "../src/ports/transcript-results.ts";
 import type { Color, Paint } from "./color.ts";
+import { counted } from "./counted.ts";
 import type { Cell } from "./table.ts";
 
 const ROLE_COLORS = {
@@ -84,10 +85,10 @@ function findings(report: TranscriptReport): readonly string[] {
   return [
     ...(torn > 0 ? [`torn end of ${torn} bytes`] : []),
     ...(bad > 0 ? [`${bad} bytes that are no record of it`] : []),
-    ...(missing > 0 ? [`${missing} messages cannot be read`] : []),
+    ...(missing > 0 ? [`${counted(missing, "message")} cannot be read`] : []),
     ...(ledger === "ahead" ? ["a save on record is not in the log"] : []),
     ...(checkpoint === "ahead" ? ["the checkpoint holds it"] : []),
-    ...(lost > 0 ? [`${lost} messages on record are in no file`] : []),
+    ...(lost > 0 ? [`${counted(lost, "message")} on record in no file`] : []),
     ...(health === "foreign" ? ["a file of something else is in the place of its own"] : []),
     ...(turn === null ? [] : [turnInFlightText(turn)]),
     ...(health === "stale"

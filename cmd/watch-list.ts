@@ -27,7 +27,7 @@ async function frame(invocation: Invocation, ao: Ao, choice: ListChoice): Promis
   return [
     ...(await listingLines(ao, listing, { paint, width: io.stdout.columns })),
     ...listingWarnings(listing).map(printable),
-    ...listingNotes(listing),
+    ...listingNotes(ao, listing),
   ];
 }
 

@@ -9,6 +9,7 @@ import {
   printedCleanup,
 } from "../../src/lifecycle/cleanup-report.ts";
 import { resolveProject } from "../../src/lifecycle/projects.ts";
+import { counted } from "../counted.ts";
 import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, refuseTogether } from "../invocation.ts";
@@ -37,7 +38,7 @@ async function scopeOf(ao: Ao, flags: CleanupFlags): Promise<ProjectId | null> {
 function stayingOf(remains: CleanedSession["remains"]): string {
   if (remains === null) return "";
   const { branch, commits, stashes } = remains;
-  const has = [counted(commits, "commit"), counted(stashes, "stash")].filter(Boolean).join(" and ");
+  const has = [some(commits, "commit"), some(stashes, "stash")].filter(Boolean).join(" and ");
   return `; branch ${printable(branch)} alone has ${has}`;
 }
 
@@ -47,9 +48,8 @@ function goingOf(branch: string | null, dryRun: boolean): string {
     : `, and ${dryRun ? "delete" : "deleted"} its merged branch ${printable(branch)}`;
 }
 
-function counted(count: number, noun: string): string {
-  if (count === 0) return "";
-  return `${count} ${noun}${count === 1 ? "" : noun.endsWith("sh") ? "es" : "s"}`;
+function some(count: number, noun: string): string {
+  return count === 0 ? "" : counted(count, noun);
 }
 
 function linesOf({ cleaned, branchesDeleted, skipped, pool, dryRun }: PrintedCleanup): readonly string[] {

@@ -7,6 +7,7 @@ import {
   compareSessions,
 } from "../../src/lifecycle/forks/compare-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
+import { counted } from "../counted.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -54,7 +55,7 @@ async function linesOf({ base, sessions, both }: Comparison, invocation: Invocat
   if (rows.length === 0) return [`${since} nothing changed`];
   const totals = sessions.map((one) => {
     const { insertions, deletions } = comparedJson(one);
-    return `${one.id}: ${one.files.length} files, +${insertions} -${deletions}`;
+    return `${one.id}: ${counted(one.files.length, "file")}, +${insertions} -${deletions}`;
   });
   return [since, ...(await table({ header, rows, paint, width: undefined })), ...totals];
 }

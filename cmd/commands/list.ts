@@ -38,7 +38,7 @@ async function list(invocation: Invocation, flags: ListFlags): Promise<undefined
   if (invocation.json) await invocation.printPieces(listingJson(ao, listing));
   else await invocation.print(null, () => listingLines(ao, listing, look));
   for (const warning of listingWarnings(listing)) invocation.warn(warning);
-  for (const note of listingNotes(listing)) invocation.note(note);
+  for (const note of listingNotes(ao, listing)) invocation.note(note);
   return undefined;
 }
 

@@ -7,6 +7,7 @@ import { configuredEnv } from "../../src/lifecycle/configured-sessions.ts";
 import { keptWithoutStore } from "../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import type { Orphan, ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
+import { counted } from "../counted.ts";
 import { durationFlag, jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import { type Invocation, openWhole } from "../invocation.ts";
@@ -32,14 +33,16 @@ function linesOf(result: ReconcileResult): readonly string[] {
   return [
     ...operations.map(({ kind, sessionId, id, outcome }) => `${kind} of ${sessionId ?? id} ${outcome}`),
     ...transitions.map(({ id, from, to, reason }) => `${id} ${from} -> ${to}${reason ? ` (${reason})` : ""}`),
-    ...goals.map(({ sessionId, kind, turnsUsed }) => `goal of ${sessionId} ${kind} after ${turnsUsed} turns`),
+    ...goals.map(
+      ({ sessionId, kind, turnsUsed }) => `goal of ${sessionId} ${kind} after ${counted(turnsUsed, "turn")}`,
+    ),
     ...messages.map(({ messageId, sessionId, state }) => `message ${messageId} for ${sessionId} ${state}`),
     ...orphans.map(orphanLine),
     ...pool.map(
       ({ projectId, where, action, detail }) =>
         `worktree of the pool of ${projectId} ${action}: ${printable(where)}: ${printable(detail)}`,
     ),
-    `looked at ${observed} ${observed === 1 ? "session" : "sessions"}`,
+    `looked at ${counted(observed, "session")}`,
   ];
 }
 

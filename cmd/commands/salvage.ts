@@ -9,6 +9,7 @@ import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { type FoundSalvage, findSalvage, listSalvages } from "../../src/lifecycle/salvage/find-salvage.ts";
 import { putBackSession } from "../../src/lifecycle/salvage/put-back-session.ts";
 import { age } from "../age.ts";
+import { counted } from "../counted.ts";
 import { jsonOption, projectFilter, projectOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -75,7 +76,7 @@ function linesOf(content: SalvageContent & FoundSalvage, invocation: Invocation)
     invocation.paint("bold", nameOf(content)),
     ...fields.map(([name, value]) => `  ${invocation.paint("dim", name.padEnd(10))}  ${printable(value)}`),
     ...files.map(({ path, kind, bytes }) => {
-      const size = bytes === null ? "" : `  ${bytes} bytes`;
+      const size = bytes === null ? "" : `  ${counted(bytes, "byte")}`;
       return `  ${invocation.paint("dim", kind.padEnd(10))}  ${printable(path)}${size}`;
     }),
     ...special.map(({ path, kind }) => {
@@ -107,7 +108,7 @@ async function restore(invocation: Invocation, name: string, { into }: RestoreFl
   await invocation.print(result, () => [
     result.files === 0
       ? `${result.id} has all of it already`
-      : `${result.files} files of ${result.id} put back`,
+      : `${counted(result.files, "file")} of ${result.id} put back`,
   ]);
   return undefined;
 }

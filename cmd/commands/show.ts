@@ -6,7 +6,6 @@ import { type OperationJson, toOperationJson } from "../../src/domain/operation-
 import { printable } from "../../src/domain/printable.ts";
 import { meaningOf } from "../../src/domain/reason-meaning.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
-import { shellQuoted } from "../../src/domain/shell-quoted.ts";
 import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
 import { getSession } from "../../src/lifecycle/list-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
@@ -15,6 +14,7 @@ import {
   type TranscriptSummaryJson,
 } from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { listTurns } from "../../src/lifecycle/turns/list-turns.ts";
+import { counted } from "../counted.ts";
 import { jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -56,7 +56,7 @@ function transcriptText({ transcript }: Shown): string | null {
   const { messages, savedAt, health, turnInFlight, unsaved } = transcript;
   const when = savedAt === null ? "" : `, saved ${savedAt}`;
   const turn = turnInFlight === null ? "" : `, ${turnInFlightText(turnInFlight)}`;
-  return `${messages} messages, ${health}${when}${turn}${unsaved === null ? "" : `; NOT saved since: ${unsaved}`}`;
+  return `${counted(messages, "message")}, ${health}${when}${turn}${unsaved === null ? "" : `; NOT saved since: ${unsaved}`}`;
 }
 
 function goalFields(goal: GoalJson | null): readonly (readonly [string, string | null])[] {
@@ -110,7 +110,7 @@ function linesOf(session: Shown, invocation: Invocation): readonly string[] {
     ...goalFields(session.goal),
     ...session.turns.map((turn) => ["turn", turnText(turn)] as const),
     ...session.operations.map((operation) => ["operation", operationText(operation)] as const),
-    ["attach", session.runtime?.attach ? session.runtime.attach.map(shellQuoted).join(" ") : null],
+    ["attach", session.runtime?.attach ? `ao attach ${session.id}` : null],
   ];
   const known = fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
   return [

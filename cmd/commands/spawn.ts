@@ -5,7 +5,7 @@ import type { SessionId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { SESSION_KINDS, type SessionKind, type SessionRecord } from "../../src/domain/session.ts";
 import { parseIssueId, parseTitle } from "../../src/domain/user-text.ts";
-import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
+import { type SpawnInput, spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
 import { observeSessions } from "../../src/lifecycle/observe-sessions.ts";
 import { type WaitOptions, waitForStatus } from "../../src/lifecycle/wait-for-status.ts";
 import { jsonOption, switchOption } from "../flags.ts";
@@ -50,6 +50,16 @@ function linesOf({ id, metadata }: SessionRecord): readonly string[] {
   ];
 }
 
+/** Nobody fetches an issue: an agent knows what it is told. What follows `--` may be what it is to do. */
+function noteUntold(
+  invocation: Invocation,
+  id: SessionId,
+  { prompt, agentArgs, goal }: Pick<SpawnInput, "prompt" | "agentArgs" | "goal">,
+): void {
+  if (prompt !== null || goal !== undefined || agentArgs.length > 0) return;
+  invocation.note(`${id} was given nothing to do yet: ao send ${id} "…"`);
+}
+
 /** What was waited for is put on record, and with it the files of a turn that has ended. */
 async function awaited(
   invocation: Invocation,
@@ -81,6 +91,7 @@ async function spawn(invocation: Invocation, issue: string | undefined, flags: F
   const { record, warnings } = await spawnPlanned(ao, plan, input);
   for (const warning of warnings) invocation.warn(warning);
   if (!invocation.json) await invocation.print(null, () => linesOf(record));
+  noteUntold(invocation, record.id, input);
   const ofGoal = input.goal === undefined ? [] : await beginGoal(invocation, ao, record.id);
   const shown = wanted ? await awaited(invocation, ao, { id: record.id, wanted }) : record;
   const told = { warnings: [...warnings, ...ofGoal] };

@@ -5,6 +5,7 @@ import {
   pruneTranscript,
 } from "../../src/lifecycle/transcripts/prune-transcript.ts";
 import { transcriptTrash } from "../../src/lifecycle/transcripts/transcript-trash.ts";
+import { counted } from "../counted.ts";
 import { jsonOption, sessionIds } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -12,7 +13,7 @@ import { forEachOf, worstOf } from "../several.ts";
 
 function pruneText({ id, files, bytes }: PruneOutcome, folder: string): string {
   if (files.length === 0) return `${id} has no transcript`;
-  return `${id} pruned: ${files.length} files, ${bytes} bytes, in ${folder}`;
+  return `${id} pruned: ${counted(files.length, "file")}, ${counted(bytes, "byte")}, in ${folder}`;
 }
 
 async function prune(invocation: Invocation, names: readonly string[]): Promise<undefined> {
@@ -33,7 +34,7 @@ async function prune(invocation: Invocation, names: readonly string[]): Promise<
   const deleted = await emptyTranscriptTrash(ao.deps);
   await invocation.print({ data: results, trash: folder, deleted }, lines);
   if (deleted.length > 0)
-    invocation.note(`${deleted.length} files that were pruned 14 days ago or earlier are deleted`);
+    invocation.note(`deleted ${counted(deleted.length, "file")}, pruned 14 days ago or earlier`);
   return undefined;
 }
 

@@ -6,6 +6,7 @@ import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { forEachMessage, readPage, type TranscriptPage } from "../../src/lifecycle/transcripts/read-page.ts";
 import { type RepairOutcome, repairTranscript } from "../../src/lifecycle/transcripts/repair-transcript.ts";
 import { isSound, verifyTranscripts } from "../../src/lifecycle/transcripts/verify-transcripts.ts";
+import { counted } from "../counted.ts";
 import { countFlag, jsonOption, sessionIds } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -60,7 +61,7 @@ function warnOfDamage(
   { health, missing }: Pick<TranscriptPage, "health" | "missing">,
 ): void {
   if (health !== "damaged") return;
-  const lacks = missing === 0 ? "" : `, and ${missing} messages are missing`;
+  const lacks = missing === 0 ? "" : ` and lacks ${counted(missing, "message")}`;
   invocation.warn(`the transcript of ${id} is damaged${lacks}; ao transcript verify ${id} says how`);
 }
 
@@ -89,9 +90,12 @@ async function verify(invocation: Invocation, names: readonly string[]): Promise
 function repairText({ name, result, salvage }: RepairOutcome): string {
   switch (result.kind) {
     case "repaired": {
-      const lost = result.lostMessages === 0 ? "nothing lost" : `${result.lostMessages} messages lost`;
+      const lost =
+        result.lostMessages === 0 ? "nothing lost" : `${counted(result.lostMessages, "message")} lost`;
       const kept =
-        result.salvagedBytes === 0 ? "" : `, ${result.salvagedBytes} bytes kept in ${salvage?.path}`;
+        result.salvagedBytes === 0
+          ? ""
+          : `, ${counted(result.salvagedBytes, "byte")} kept in ${salvage?.path}`;
       return `${name} repaired${kept}, ${lost}`;
     }
     case "unchanged":

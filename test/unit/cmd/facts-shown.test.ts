@@ -10,6 +10,13 @@ const shown = async (world: World, ...flags: readonly string[]) =>
 const line = async (world: World, name: string) =>
   new RegExp(`^ {2}${name} +(.*)$`, "m").exec((await memoryCli(world, ["show", ID])).stdout)?.[1];
 
+test("show names the command that shows its terminal, and --json what that runs", async () => {
+  const world = aWorld();
+  await world.spawn();
+  expect(await line(world, "attach")).toBe(`ao attach ${ID}`);
+  expect((await shown(world)).runtime?.attach?.length).toBeGreaterThan(1);
+});
+
 describe("an agent that has said nothing", () => {
   test("is shown as such from 90 s after its start on, until it speaks", async () => {
     const world = aWorld();

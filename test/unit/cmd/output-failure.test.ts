@@ -14,7 +14,7 @@ async function anErrorOf(world: World, argv: readonly string[]) {
 describe("a standard output that takes nothing", () => {
   test("is one clear error of a spawn, which names the session it started", async () => {
     const world = aWorld();
-    const { exitCode, stderr } = await memoryCli(world, ["spawn"], full);
+    const { exitCode, stderr } = await memoryCli(world, ["spawn", "--prompt", "x"], full);
     expect(exitCode).toBe(1);
     const [first, ...rest] = stderr.trimEnd().split("\n");
     expect(first).toBe(`ao: ${WHY}`);

@@ -148,7 +148,7 @@ describe("salvage", () => {
     if (live !== undefined) await memoryCli(world, ["kill", "app-1", "--keep-worktree"]);
     const { stdout, stderr, exitCode } = await memoryCli(world, ["salvage", "restore", "app-1/1"]);
     expect({ stdout, stderr, exitCode }).toEqual({
-      stdout: "1 files of app-1 put back\n",
+      stdout: "1 file of app-1 put back\n",
       stderr: "",
       exitCode: 0,
     });

@@ -7,10 +7,20 @@ import { aWorld } from "../../support/world.ts";
 
 describe("spawn", () => {
   test("ends its plain output with SESSION=<id>", async () => {
-    const { exitCode, stdout, stderr } = await memoryCli(aWorld(), ["spawn", "42", "--title", "Fix it"]);
+    const argv = ["spawn", "42", "--title", "Fix it", "--prompt", "Fix the login"];
+    const { exitCode, stdout, stderr } = await memoryCli(aWorld(), argv);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/\nSESSION=app-1\n$/);
     expect(stdout).toContain("feat/42-fix-it");
+  });
+
+  test.each<[readonly string[], string]>([
+    [[], 'app-1 was given nothing to do yet: ao send app-1 "…"\n'],
+    [["42"], 'app-1 was given nothing to do yet: ao send app-1 "…"\n'],
+    [["--", "npm", "test"], ""],
+    [["--json"], ""],
+  ])("%j says when nobody told the agent what to do", async (argv, told) => {
+    expect((await memoryCli(aWorld(), ["spawn", ...argv])).stderr).toBe(told);
   });
 
   test("gives the agent what follows --, also flags of its own name", async () => {
@@ -28,14 +38,19 @@ describe("spawn", () => {
 
   test("tells what is odd about the configuration, never with --json", async () => {
     const warnings = ["ao.yaml:3: unknown key agnet"];
-    expect((await memoryCli(aWorld(), ["spawn"], { warnings })).stderr).toBe(`warning: ${warnings[0]}\n`);
+    expect((await memoryCli(aWorld(), ["spawn", "--prompt", "x"], { warnings })).stderr).toBe(
+      `warning: ${warnings[0]}\n`,
+    );
     expect((await memoryCli(aWorld(), ["spawn", "--json"], { warnings })).stderr).toBe("");
   });
 
   test("tells it once, also when this is the first spawn and makes the data directory", async () => {
     const world = aWorld();
     const warnings = ["ao.yaml:3: unknown key agnet"];
-    const { exitCode, stderr } = await memoryCli(world, ["spawn"], { warnings, isNew: true });
+    const { exitCode, stderr } = await memoryCli(world, ["spawn", "--prompt", "x"], {
+      warnings,
+      isNew: true,
+    });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `warning: ${warnings[0]}\n` });
   });
 
@@ -57,7 +72,7 @@ describe("spawn", () => {
   });
 
   test("prints each step as a line with --verbose", async () => {
-    const { stderr } = await memoryCli(aWorld(), ["spawn", "--verbose"]);
+    const { stderr } = await memoryCli(aWorld(), ["spawn", "--verbose", "--prompt", "x"]);
     expect(stderr).toBe("ao: creating worktree\nao: starting agent\n");
   });
 });
@@ -108,7 +123,7 @@ describe("list", () => {
   test("says nothing on stdout when there is nothing, and an empty list with --json", async () => {
     const plain = await memoryCli(aWorld(), ["list"]);
     expect(plain.stdout).toBe("");
-    expect(plain.stderr).toContain("no sessions yet");
+    expect(plain.stderr).toContain("no sessions yet in /data; start one: ao spawn");
     expect(JSON.parse((await memoryCli(aWorld(), ["ls", "--json"])).stdout).data).toEqual([]);
   });
 

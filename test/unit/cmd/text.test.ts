@@ -2,8 +2,18 @@ import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import { age } from "../../../cmd/age.ts";
+import { counted } from "../../../cmd/counted.ts";
 import { newLines } from "../../../cmd/new-lines.ts";
 import { table } from "../../../cmd/table.ts";
+
+test.each([
+  [0, "file", "0 files"],
+  [1, "file", "1 file"],
+  [2, "session", "2 sessions"],
+  [3, "stash", "3 stashes"],
+])("%i %s is %s", (count, noun, text) => {
+  expect(counted(count, noun)).toBe(text);
+});
 
 describe("age", () => {
   test.each([

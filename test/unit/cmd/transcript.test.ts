@@ -101,7 +101,7 @@ describe("ao transcript verify", () => {
       value: { data: [{ health: "damaged", isSound: false, log: { gaps: [{ first: 1, last: 4 }] } }] },
     });
     const shown = await memoryCli(world, ["transcript", "show", "app-1"]);
-    expect(shown.stderr).toContain("warning: the transcript of app-1 is damaged, and 4 messages are missing");
+    expect(shown.stderr).toContain("warning: the transcript of app-1 is damaged and lacks 4 messages");
     expect((await json(world, "show", "app-1")).value).toMatchObject({
       ...{ health: "damaged", missing: 4, gaps: [{ first: 1, last: 4 }], messages: 6, salvage: null },
     });
@@ -182,7 +182,7 @@ describe("ao transcript prune", () => {
     world.clock.advance(1);
     const { stdout, stderr } = await memoryCli(world, ["transcript", "prune", "app-1"]);
     expect(stdout).toBe("app-1 has no transcript\n");
-    expect(stderr).toContain("4 files that were pruned 14 days ago or earlier are deleted");
+    expect(stderr).toContain("deleted 4 files, pruned 14 days ago or earlier");
   });
 
   test("of several tells what was pruned although it was refused another", async () => {
