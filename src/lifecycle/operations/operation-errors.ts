@@ -50,7 +50,7 @@ function hintOf({ sessionId, state }: Operation): string {
     case "leased":
       return `wait until process ${state.owner.process.pid} has ended, then try again`;
     case "prepared":
-      return "ao reconcile";
+      return "from then on: the same command again, or ao reconcile";
     case "completed":
     case "failed":
       return sessionId === null ? "ao list" : `ao show ${sessionId}`;

@@ -222,7 +222,7 @@ describe("work under a lost lease", () => {
     expect(() => one.ledger.complete(first, null)).toThrow(
       expect.objectContaining({
         message: `kill ${first.id} is to be tried again from 2026-01-02T03:04:06.678Z; last time: no`,
-        hint: "ao reconcile",
+        hint: "from then on: the same command again, or ao reconcile",
       }),
     );
     expect(row(first.id)).toEqual(released);

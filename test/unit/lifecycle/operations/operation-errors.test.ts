@@ -27,7 +27,7 @@ describe("operationInProgress", () => {
       "when it is tried again",
       anOperation({ kind: "restore", nextAttemptAtMs: T0_MS + 2_000 }),
       "the restore of session app-1 is to be tried again from 2026-01-02T03:04:07.678Z",
-      "ao reconcile",
+      "from then on: the same command again, or ao reconcile",
     ],
     [
       "that it is over",
