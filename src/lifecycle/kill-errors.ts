@@ -11,42 +11,59 @@ interface Refused {
   readonly workspacePath: string | null;
 }
 
+/** What a kill was asked for that its repeat has to be asked for as well. */
+export interface KillOrder {
+  readonly salvage: boolean;
+  readonly keepWorktree: boolean;
+}
+
+function killAgain(id: SessionId, { salvage, keepWorktree }: KillOrder): string {
+  return `ao kill ${id}${salvage ? " --salvage" : ""}${keepWorktree ? " --keep-worktree" : ""}`;
+}
+
 /** Why a worktree stays that was to be freed, and what to do about it. */
-export function refusedError(refusal: AoError, result: Refused): AoError {
+export function refusedError(refusal: AoError, result: Refused, order: KillOrder): AoError {
   const { id, workspacePath } = result;
   const why = describeRefusal(refusal);
   const findings = findingsIn(refusal);
-  const mayBeKept = findings.length > 0 && isKeepable(findings);
+  const mayBeKept = !order.salvage && findings.length > 0 && isKeepable(findings);
   const aside = mayBeKept ? `; or keep all of it aside: ao kill ${id} --salvage` : "";
   const what = isMissing(refusal) ? "its worktree was not freed" : "its worktree stays";
   return new AoError(refusal.code, `session ${id} was terminated, ${what}: ${why}`, {
-    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ao kill ${id}${aside}`,
+    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ${killAgain(id, order)}${aside}`,
     details: { ...refusal.details, ...result, findings },
     cause: refusal,
   });
 }
 
+interface Stopped {
+  readonly record: SessionRecord;
+  readonly order: KillOrder;
+  readonly what: string;
+}
+
 /** The session is over all the same, and the error says so: no code that promises that nothing was changed. */
-function stoppedError(error: AoError, { id, metadata }: SessionRecord, what: string): AoError {
+function stoppedError(error: AoError, { record, order, what }: Stopped): AoError {
+  const { id, metadata } = record;
   const { workspacePath } = metadata;
   return new AoError("teardown_incomplete", `session ${id} was terminated, ${what}: ${error.message}`, {
-    hint: error.hint ?? `try again: ao kill ${id}`,
+    hint: error.hint ?? `try again: ${killAgain(id, order)}`,
     details: { ...error.details, code: error.code, id, workspaceFreed: false, workspacePath },
     cause: error,
   });
 }
 
 /** A failure to end the agent of a session. */
-export function unendedError(error: unknown, record: SessionRecord): unknown {
+export function unendedError(error: unknown, record: SessionRecord, order: KillOrder): unknown {
   return isAoError(error) && saysUnchanged(error)
-    ? stoppedError(error, record, "its agent may still run")
+    ? stoppedError(error, { record, order, what: "its agent may still run" })
     : error;
 }
 
 /** A failure of what comes once the agent has ended, the worktree not freed. The loss of a claim stays what it is. */
-export function unfreedError(error: unknown, record: SessionRecord): unknown {
+export function unfreedError(error: unknown, record: SessionRecord, order: KillOrder): unknown {
   if (!isAoError(error) || isAoError(error, "operation_in_progress") || isFreedError(error)) return error;
-  return stoppedError(error, record, whatStays(error, record));
+  return stoppedError(error, { record, order, what: whatStays(error, record) });
 }
 
 /** One that was begun to be taken away may lie elsewhere: the error itself says where. */

@@ -4,7 +4,7 @@ import type { SessionId } from "../domain/ids.ts";
 import type { CompletedState, LeasedOperation, Operation } from "../domain/operation.ts";
 import type { SessionRecord } from "../domain/session.ts";
 import type { OnStep, SessionDeps } from "./deps.ts";
-import { refusedError, unendedError, unfreedError } from "./kill-errors.ts";
+import { type KillOrder, refusedError, unendedError, unfreedError } from "./kill-errors.ts";
 import { refuseRival } from "./launch-owner.ts";
 import { lifecycleManager } from "./lifecycle-manager.ts";
 import { crossing } from "./operations/crossing.ts";
@@ -65,10 +65,11 @@ export async function finishKill(
   onStep?: OnStep,
 ): Promise<KillOutcome> {
   const record = sessionOf(deps, held);
-  const { keepWorktree, salvage, alreadyTerminated } = orderOf(held);
+  const order = orderOf(held);
+  const { keepWorktree, salvage, alreadyTerminated } = order;
   onStep?.("ending agent");
-  await endAgent(deps, record, { alreadyTerminated });
-  const freed = await unfreed(record, async () => {
+  await endAgent(deps, record, order);
+  const freed = await unfreed(record, order, async () => {
     const ended = () => operationLedger(deps).checkpoint(held, held.progress);
     await crossing(deps, "kill.ended", ended);
     // While there are files to keep a checkpoint of.
@@ -82,20 +83,24 @@ export async function finishKill(
     await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
     const result = killResult(deps, record, { workspaceFreed, alreadyTerminated, salvageRef });
     const isTold = refusal !== null && !alreadyTerminated;
-    const outcome = { result, refusal: isTold ? refusedError(refusal, result) : null };
+    const outcome = { result, refusal: isTold ? refusedError(refusal, result, order) : null };
     await completeKill(deps, held, outcome);
     return outcome;
   };
   const isGone = workspaceFreed && record.metadata.workspacePath !== "";
-  return isGone ? afterFreed({ id: record.id, salvageRef }, end) : unfreed(record, end);
+  return isGone ? afterFreed({ id: record.id, salvageRef }, end) : unfreed(record, order, end);
 }
 
 /** Runs what comes once the agent has ended, while the worktree is not freed. */
-async function unfreed<Result>(record: SessionRecord, work: () => Promise<Result>): Promise<Result> {
+async function unfreed<Result>(
+  record: SessionRecord,
+  order: KillOrder,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw unfreedError(error, record);
+    throw unfreedError(error, record, order);
   }
 }
 
@@ -141,7 +146,7 @@ function orderOf({ input, progress }: LeasedOperation) {
 async function endAgent(
   deps: SessionDeps,
   record: SessionRecord,
-  { alreadyTerminated }: Pick<KillResult, "alreadyTerminated">,
+  order: KillOrder & Pick<KillResult, "alreadyTerminated">,
 ): Promise<void> {
   const target = runtimeTarget(record);
   if (target === undefined) return;
@@ -153,8 +158,8 @@ async function endAgent(
       isEnded = true;
     });
   } catch (error) {
-    if (isEnded) throw unfreedError(error, record);
-    throw alreadyTerminated ? error : unendedError(error, record);
+    if (isEnded) throw unfreedError(error, record, order);
+    throw order.alreadyTerminated ? error : unendedError(error, record, order);
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
 import { deriveStatus } from "../../../src/domain/status.ts";
+import type { WorkspaceFinding } from "../../../src/domain/workspace-finding.ts";
 import { type KillOptions, killSession } from "../../../src/lifecycle/kill-session.ts";
 import type { KillResult } from "../../../src/lifecycle/kill-steps.ts";
 import { aSession, launchId, sessionId } from "../../support/builders.ts";
@@ -176,6 +177,22 @@ describe("a kill that is refused the worktree", () => {
     });
   });
 
+  test("is the same error the second time where its work was to be kept, and names no command that just failed", async () => {
+    const world = await aLiveWorld();
+    const used = { kind: "in_use", detail: "1 process in it", items: ["7 sleep"], count: 1 } as const;
+    await kill(world, { keepWorktree: true });
+    world.workspace.refuse(PATH, [used]);
+    const error = await kill(world, { salvage: true }).catch((e) => e);
+    expect(error).toMatchObject({
+      code: "workspace_dirty",
+      message: expect.stringMatching(/^session app-1 was terminated already, its worktree stays: .*1 process/),
+      details: { alreadyTerminated: true, workspaceFreed: false, workspacePath: PATH, findings: [used] },
+    });
+    expect(error.details).toHaveProperty("salvageRef");
+    expect(error.hint).not.toContain("ao kill");
+    expect(await kill(world)).toMatchObject({ alreadyTerminated: true, workspaceFreed: false });
+  });
+
   test("because git went missing half-way says that the session is over all the same", async () => {
     const world = await aLiveWorld();
     world.workspace.failNext("destroy", new AoError("git_unavailable", "git is missing"));
@@ -274,6 +291,37 @@ describe("a kill whose runtime cannot be ended", () => {
     await kill(world).catch(() => undefined);
     expect(await kill(world)).toMatchObject({ alreadyTerminated: true, workspaceFreed: true });
     expect(world.runtime.sessions()).toEqual([]);
+  });
+});
+
+describe("a kill that has to be repeated names its repeat with what was asked", () => {
+  const used = { kind: "in_use", detail: "1 process in it", items: ["7 sleep"], count: 1 } as const;
+  const commits = { kind: "untracked", detail: "1 untracked file", items: ["a"], count: 1 } as const;
+
+  test.each<[string, readonly WorkspaceFinding[], Partial<KillOptions>]>([
+    ["ao kill app-1", [used], {}],
+    ["ao kill app-1 --salvage", [used], { salvage: true }],
+    ["ao kill app-1; or keep all of it aside: ao kill app-1 --salvage", [commits], {}],
+  ])("once the worktree may go: %s", async (again, findings, options) => {
+    const world = await aLiveWorld();
+    world.workspace.refuse(PATH, findings);
+    await expect(kill(world, options)).rejects.toMatchObject({
+      code: "workspace_dirty",
+      hint: expect.stringMatching(new RegExp(`; then: ${again}$`)),
+    });
+  });
+
+  test.each<[string, Partial<KillOptions>]>([
+    ["ao kill app-1", {}],
+    ["ao kill app-1 --salvage", { salvage: true }],
+    ["ao kill app-1 --keep-worktree", { keepWorktree: true }],
+  ])("when its agent could not be ended: %s", async (again, options) => {
+    const world = await aLiveWorld();
+    world.runtime.failNext("destroy", new AoError("runtime_unavailable", "no tmux"));
+    await expect(kill(world, options)).rejects.toMatchObject({
+      code: "teardown_incomplete",
+      hint: `try again: ${again}`,
+    });
   });
 });
 
