@@ -34,6 +34,8 @@ export interface GroupWatch {
   readonly givenUp: Promise<undefined>;
   /** Begins the time anew, unless it was up already. */
   postpone(): void;
+  /** The time is up now. */
+  expire(): void;
   /** Ends the watch; whether the time was up. */
   stop(): boolean;
 }
@@ -50,19 +52,32 @@ export function endWhenLate(pid: number, timeoutMs: number): GroupWatch {
     () => signalGroup(pid, "SIGKILL"),
     () => giveUp(undefined),
   ];
-  const timers = steps.map((step, at) => {
-    const due = () => {
-      isLate = true;
-      step();
-    };
-    return setTimeout(due, timeoutMs + at * GRACE_MS);
-  });
+  const arm = (ms: number) =>
+    steps.map((step, at) => {
+      const due = () => {
+        isLate = true;
+        step();
+      };
+      return setTimeout(due, ms + at * GRACE_MS);
+    });
+  let timers = arm(timeoutMs);
+  let isStopped = false;
   const postpone = () => {
     if (!isLate) for (const timer of timers) timer.refresh();
   };
-  const stop = () => {
+  const disarm = () => {
     for (const timer of timers) clearTimeout(timer);
+  };
+  const expire = () => {
+    if (isLate || isStopped) return;
+    isLate = true;
+    disarm();
+    timers = arm(0);
+  };
+  const stop = () => {
+    isStopped = true;
+    disarm();
     return isLate;
   };
-  return { givenUp, postpone, stop };
+  return { givenUp, postpone, expire, stop };
 }

@@ -18,10 +18,15 @@ export type StreamingEnd =
   | { readonly kind: "ended"; readonly exitCode: number; readonly stderr: string }
   | { readonly kind: "signalled"; readonly signal: string }
   | { readonly kind: "timed_out" }
+  /** Who read its output left before its end. */
+  | { readonly kind: "left" }
   | NotStarted;
 
 export interface StreamingChild {
-  /** What it writes, which has to be read. It ends early when the program does: `ended` says how. */
+  /**
+   * What it writes, once, which has to be read. It ends early when the program does: `ended` says how. Who leaves it
+   * before its end, as a loop does by `break` or an error, ends the program, and has left once that has ended.
+   */
   readonly output: AsyncIterable<Uint8Array>;
   /** Resolves once it has ended and nobody holds its output any more. Never rejects. */
   readonly ended: Promise<StreamingEnd>;
@@ -29,14 +34,17 @@ export interface StreamingChild {
 
 /**
  * Runs a program in `/` that is talked to while it runs. It leads a process group, which is ended as a whole when
- * nothing moves for too long (TERM, KILL after 2 s), also when only a child of it holds its output open; TERM when
- * this process exits.
+ * nothing moves for too long or nobody reads on (TERM, KILL after 2 s), also when only a child of it holds its output
+ * open; TERM when this process exits.
  */
 export function runStreaming(run: StreamingRun): StreamingChild {
   const { program, args, env } = run;
+  const reader = new AbortController();
   const started = startChild(program, args, { cwd: "/", env, detached: true, stdio: "pipe" });
-  const ended = started.then((start) => (start.kind === "started" ? follow(start, run) : start));
-  async function* output(): AsyncGenerator<Uint8Array> {
+  const ended = started.then((start) =>
+    start.kind === "started" ? follow(start, run, reader.signal) : start,
+  );
+  async function* pieces(): AsyncGenerator<Uint8Array, undefined> {
     const start = await started;
     if (start.kind === "not_started" || start.child.stdout === null) return;
     try {
@@ -45,7 +53,14 @@ export function runStreaming(run: StreamingRun): StreamingChild {
       // It was cut off; how the program ended is told by `ended`.
     }
   }
-  return { output: output(), ended };
+  const all = pieces();
+  const leave = async () => {
+    reader.abort();
+    await ended;
+    return all.return(undefined);
+  };
+  const output = { [Symbol.asyncIterator]: () => ({ next: () => all.next(), return: leave }) };
+  return { output, ended };
 }
 
 interface Started {
@@ -53,11 +68,19 @@ interface Started {
   readonly pid: number;
 }
 
-async function follow({ child, pid }: Started, { input, quietMs }: StreamingRun): Promise<StreamingEnd> {
+async function follow(
+  { child, pid }: Started,
+  { input, quietMs }: StreamingRun,
+  reader: AbortSignal,
+): Promise<StreamingEnd> {
   const release = endOnExit(pid, "SIGTERM");
   const watch = endWhenLate(pid, quietMs);
   child.stdout?.on("data", watch.postpone);
   child.stdout?.pause();
+  whenLeft(reader, () => {
+    watch.expire();
+    child.stdout?.destroy();
+  });
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
@@ -70,12 +93,21 @@ async function follow({ child, pid }: Started, { input, quietMs }: StreamingRun)
   const isLate = watch.stop();
   if (isLate) signalGroup(pid, "SIGKILL");
   release();
-  if (exit === undefined) for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-  if (isLate || exit === undefined) return { kind: "timed_out" };
+  if (exit === undefined) letGo(child);
+  if (isLate || exit === undefined) return { kind: reader.aborted ? "left" : "timed_out" };
   const { exitCode, signal } = exit;
   return exitCode === null
     ? { kind: "signalled", signal: signal ?? "a signal" }
     : { kind: "ended", exitCode, stderr };
+}
+
+function whenLeft(reader: AbortSignal, onLeft: () => void): void {
+  if (reader.aborted) onLeft();
+  else reader.addEventListener("abort", onLeft, { once: true });
+}
+
+function letGo({ stdin, stdout, stderr }: ChildProcess): void {
+  for (const stream of [stdin, stdout, stderr]) stream?.destroy();
 }
 
 interface Exit {

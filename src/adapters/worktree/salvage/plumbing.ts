@@ -20,7 +20,7 @@ export interface Plumbing extends PlumbingPlace {
   ask(args: readonly string[], input?: string): Promise<GitResult>;
   /** The output of a call that has to succeed. @throws AoError git_failed, git_unavailable */
   tell(action: string, args: readonly string[], input?: string): Promise<string>;
-  /** A git that is talked to while it runs. Its stdout has to be read. */
+  /** A git that is talked to while it runs. Its stdout has to be read; who leaves it early ends that git. */
   start(args: readonly string[], input: string | AsyncIterable<Uint8Array>): StreamingGit;
   /** The same with more in its environment, for example `GIT_INDEX_FILE`. */
   withEnv(env: Readonly<Record<string, string>>): Plumbing;
@@ -145,6 +145,8 @@ function noAnswer(
       return because(
         `it and all it had started were ended after ${Math.ceil(quietMs) / 1000} s without a byte`,
       );
+    case "left":
+      return because("it and all it had started were ended, as nobody read on");
     case "not_started":
       return ["ENOENT", "EACCES"].includes(end.code ?? "")
         ? gitMissing(program, end.cause)

@@ -27,14 +27,18 @@ export async function readObjects(
   const git = plumbing.start(["cat-file", "--batch", "--buffer"], `${oids.join("\n")}\n`);
   const reader = byteReader(git.output);
   let read = 0;
-  while (read < oids.length) {
-    const [, oid, type, size] = /^([0-9a-f]+) ([a-z]+) ([0-9]+)$/.exec(await reader.line()) ?? [];
-    if (oid === undefined || type === undefined) break;
-    await readOne(reader, { oid, type, size: Number(size) }, onObject);
-    read += 1;
+  try {
+    while (read < oids.length) {
+      const [, oid, type, size] = /^([0-9a-f]+) ([a-z]+) ([0-9]+)$/.exec(await reader.line()) ?? [];
+      if (oid === undefined || type === undefined) break;
+      await readOne(reader, { oid, type, size: Number(size) }, onObject);
+      read += 1;
+    }
+    await reader.drain();
+    await git.done("read what is kept");
+  } finally {
+    await reader.leave();
   }
-  await reader.drain();
-  await git.done("read what is kept");
   const missing = oids[read];
   if (missing !== undefined) await plumbing.tell("read what is kept", ["cat-file", "-e", missing]);
   if (missing !== undefined) throw new Error(`git has no object ${missing}`);
@@ -64,6 +68,8 @@ interface ByteReader {
   /** The next so many bytes. Taken only as far as it is read. */
   take(bytes: number): AsyncGenerator<Buffer>;
   drain(): Promise<void>;
+  /** Nothing is read any more. */
+  leave(): Promise<void>;
 }
 
 function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
@@ -95,6 +101,9 @@ function byteReader(source: AsyncIterable<Uint8Array>): ByteReader {
     },
     async drain() {
       while (await more()) rest = Buffer.alloc(0);
+    },
+    async leave() {
+      await chunks.return?.();
     },
   };
 }
