@@ -9,6 +9,7 @@ import { adviceOn, describeRefusal, findingsIn, isMissing } from "./workspace-re
 interface Refused {
   readonly id: SessionId;
   readonly workspacePath: string | null;
+  readonly alreadyTerminated: boolean;
 }
 
 /** What a kill was asked for that its repeat has to be asked for as well. */
@@ -23,14 +24,17 @@ function killAgain(id: SessionId, { salvage, keepWorktree }: KillOrder): string 
 
 /** Why a worktree stays that was to be freed, and what to do about it. */
 export function refusedError(refusal: AoError, result: Refused, order: KillOrder): AoError {
-  const { id, workspacePath } = result;
+  const { id, workspacePath, alreadyTerminated } = result;
   const why = describeRefusal(refusal);
   const findings = findingsIn(refusal);
   const mayBeKept = !order.salvage && findings.length > 0 && isKeepable(findings);
   const aside = mayBeKept ? `; or keep all of it aside: ao kill ${id} --salvage` : "";
   const what = isMissing(refusal) ? "its worktree was not freed" : "its worktree stays";
-  return new AoError(refusal.code, `session ${id} was terminated, ${what}: ${why}`, {
-    hint: `${adviceOn(refusal, workspacePath ?? "")}; then: ${killAgain(id, order)}${aside}`,
+  const ended = alreadyTerminated ? "was terminated already" : "was terminated";
+  // Who was asking this very thing needs no command to be told.
+  const next = alreadyTerminated ? "; then ask the same again" : `; then: ${killAgain(id, order)}${aside}`;
+  return new AoError(refusal.code, `session ${id} ${ended}, ${what}: ${why}`, {
+    hint: `${adviceOn(refusal, workspacePath ?? "")}${next}`,
     details: { ...refusal.details, ...result, findings },
     cause: refusal,
   });

@@ -57,8 +57,8 @@ export interface KillOptions extends RequestOptions, WaitOptions {
  * @throws AoError operation_in_progress when another operation of it is under way, to the end of `waitMs`.
  * @throws AoError not_running when no runtime was ever recorded; nothing was changed.
  * @throws AoError workspace_dirty, workspace_unsafe_path when the worktree is refused; the session is
- *   terminated, the worktree untouched, `details` is the result with `findings`. Not for a session that was
- *   terminated before.
+ *   terminated, the worktree untouched, `details` is the result with `findings`. For a session that was
+ *   terminated before only with `salvage`.
  * @throws AoError store_corrupt when another live session's row names its launch; nothing was changed.
  * @throws AoError runtime_unavailable, git_unavailable when the agent or the worktree could not be looked at;
  *   nothing was changed.

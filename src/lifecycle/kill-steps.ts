@@ -82,7 +82,7 @@ export async function finishKill(
   const end = async () => {
     await crossing(deps, "kill.launch.remove", () => removeEndedLaunch(deps, record));
     const result = killResult(deps, record, { workspaceFreed, alreadyTerminated, salvageRef });
-    const isTold = refusal !== null && !alreadyTerminated;
+    const isTold = refusal !== null && (salvage || !alreadyTerminated);
     const outcome = { result, refusal: isTold ? refusedError(refusal, result, order) : null };
     await completeKill(deps, held, outcome);
     return outcome;

@@ -185,7 +185,9 @@ describe("a kill that is refused the worktree", () => {
     const error = await kill(world, { salvage: true }).catch((e) => e);
     expect(error).toMatchObject({
       code: "workspace_dirty",
-      message: expect.stringMatching(/^session app-1 was terminated already, its worktree stays: .*1 process/),
+      message: expect.stringMatching(
+        /^session app-1 was terminated already, its worktree stays: .*1 process/,
+      ),
       details: { alreadyTerminated: true, workspaceFreed: false, workspacePath: PATH, findings: [used] },
     });
     expect(error.details).toHaveProperty("salvageRef");
