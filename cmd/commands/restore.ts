@@ -86,7 +86,7 @@ async function restoreOne(invocation: Invocation, name: string, flags: RestoreFl
   const { record, fresh, salvageRef, warnings } = result;
   for (const warning of warnings) invocation.warn(warning);
   if (salvageRef !== null) invocation.note(`work was put back from ${salvageRef}`);
-  if (fresh && (await summarizeTranscript(ao.deps, record)) !== null)
+  if (fresh && (await summarizeTranscript(ao.deps, record, [])) !== null)
     invocation.note(`what was said before: ao transcript show ${id}`);
   const how = fresh ? "with a new conversation" : "with its conversation";
   await invocation.print(restoredJson(ao, result), () => [

@@ -135,7 +135,7 @@ async function show(invocation: Invocation, name: string, flags: { readonly stor
     turns: turns.map(toTurnJson),
     goal: goal === undefined ? null : toGoalJson(goal),
     operations: operations.map(toOperationJson),
-    transcript: await summarizeTranscript(ao.deps, record),
+    transcript: await summarizeTranscript(ao.deps, record, turns),
     facts: factSources(record.lifecycle, {
       nowMs: ao.deps.clock.nowMs(),
       launchedAtMs: launchedAtMs(record),

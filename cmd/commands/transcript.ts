@@ -1,11 +1,19 @@
 import { type Command, Option } from "commander";
+import type { Ao } from "../../src/compose.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import type { SessionId } from "../../src/domain/ids.ts";
 import { isoTime } from "../../src/domain/iso-time.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
-import { forEachMessage, readPage, type TranscriptPage } from "../../src/lifecycle/transcripts/read-page.ts";
+import {
+  forEachMessage,
+  type PageOptions,
+  readPage,
+  type TranscriptPage,
+} from "../../src/lifecycle/transcripts/read-page.ts";
 import { type RepairOutcome, repairTranscript } from "../../src/lifecycle/transcripts/repair-transcript.ts";
+import { stillInFlight } from "../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { isSound, verifyTranscripts } from "../../src/lifecycle/transcripts/verify-transcripts.ts";
+import { listTurns } from "../../src/lifecycle/turns/list-turns.ts";
 import { counted } from "../counted.ts";
 import { countFlag, jsonOption, sessionIds } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -23,6 +31,8 @@ import {
 import { pruneCommand } from "./transcript-prune.ts";
 
 const MAX_PAGE = 10_000;
+/** Only the newest can be in flight. */
+const MAX_TURNS = 20;
 const MAX_NUMBER = 999_999_999;
 
 interface ShowFlags {
@@ -39,12 +49,20 @@ function pageJson(id: SessionId, page: TranscriptPage) {
   };
 }
 
+/** With what is known by now of a turn whose end was not saved. */
+async function freshPage({ deps }: Ao, id: SessionId, options: PageOptions): Promise<TranscriptPage> {
+  const page = await readPage(deps, id, options);
+  if (page.turnInFlight === null) return page;
+  const { turns } = await listTurns(deps, id, { limit: MAX_TURNS, stored: false });
+  return { ...page, turnInFlight: stillInFlight(page.turnInFlight, turns) };
+}
+
 async function show(invocation: Invocation, name: string, flags: ShowFlags): Promise<undefined> {
   const limit = countFlag("--limit", flags.limit, MAX_PAGE);
   const first = flags.from === undefined ? null : countFlag("--from", flags.from, MAX_NUMBER) - 1;
   const ao = await invocation.open("reading");
   const id = resolveSessionId(ao.deps, name);
-  const page = await readPage(ao.deps, id, { first, limit });
+  const page = await freshPage(ao, id, { first, limit });
   const value = pageJson(id, page);
   await invocation.print(value, () => page.messages.flatMap((one) => messageLines(one, invocation.paint)));
   if (page.head.count === 0) invocation.note(`nothing is recorded of ${id} yet`);

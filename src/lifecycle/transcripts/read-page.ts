@@ -20,7 +20,7 @@ export interface TranscriptPage {
   readonly missing: number;
   /** Where what was cut off in a repair is kept; `null` when there is none. */
   readonly salvage: { readonly path: string; readonly bytes: number } | null;
-  /** A turn that has begun and is not known to have ended; `null` for none. */
+  /** A turn that has begun, and whose end was not saved; `null` for none. */
   readonly turnInFlight: TurnInFlightJson | null;
   readonly messages: readonly NumberedMessage[];
   /** Index of the first message behind the page; `null` at the end. */

@@ -1,6 +1,7 @@
 import { isoTime } from "../../domain/iso-time.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { InFlightTurn } from "../../domain/transcript/in-flight-turn.ts";
+import { isSettledTurn, type Turn } from "../../domain/turn.ts";
 import type { Health } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
 import { transcriptRef } from "./transcript-ref.ts";
@@ -26,7 +27,7 @@ export interface TranscriptSummaryJson {
   readonly digest: string | null;
   readonly savedAt: string | null;
   readonly health: Health;
-  /** A turn that has begun and is not known to have ended, as far as it was saved; `null` for none. */
+  /** A turn that has begun and is not known to have ended; `null` for none. */
   readonly turnInFlight: TurnInFlightJson | null;
   /** Why the last save failed; `null` when it did not. The next one tries again. */
   readonly unsaved: string | null;
@@ -36,15 +37,34 @@ type Summary = Omit<TranscriptSummaryJson, "unsaved" | "turnInFlight">;
 
 const NOTHING: Summary = { messages: 0, digest: null, savedAt: null, health: "missing" };
 
-/** A session's transcript at a glance; `null` when there is none and was none. */
+/**
+ * The turn that a transcript has in flight, unless its end was told by now: the next command that changes something
+ * saves what was said to that end.
+ *
+ * @param turns of the session, as they are now.
+ */
+export function stillInFlight<InFlight extends { readonly turnId: string | null }>(
+  turn: InFlight | null,
+  turns: readonly Turn[],
+): InFlight | null {
+  const isOver = turns.some((one) => one.turnId === turn?.turnId && isSettledTurn(one));
+  return isOver ? null : turn;
+}
+
+/**
+ * A session's transcript at a glance; `null` when there is none and was none.
+ *
+ * @param turns as of `stillInFlight`.
+ */
 export async function summarizeTranscript(
   deps: Pick<SessionDeps, "transcripts" | "files" | "dataDir">,
   record: Pick<SessionRecord, "id" | "projectId" | "metadata">,
+  turns: readonly Turn[],
 ): Promise<TranscriptSummaryJson | null> {
   const [summary, unsaved] = [await summaryOf(deps, record), await unsavedCause(deps, record.id)];
   const turn = await deps.transcripts.turnInFlight(transcriptRef(deps, record));
   if (summary === null && unsaved === null && turn === null) return null;
-  return { ...(summary ?? NOTHING), turnInFlight: turnInFlightJson(turn), unsaved };
+  return { ...(summary ?? NOTHING), turnInFlight: turnInFlightJson(stillInFlight(turn, turns)), unsaved };
 }
 
 async function summaryOf(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
 import { T0_MS } from "../../support/builders.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aMessage, liveSession, turns } from "../../support/transcripts.ts";
@@ -240,6 +241,29 @@ test("a turn in flight is told by show, transcript show and verify", async () =>
   expect((await memoryCli(world, ["show", "app-1"])).stdout).toContain(text);
   expect((await memoryCli(world, ["transcript", "verify", "app-1"])).stdout).toContain(text);
   expect((await memoryCli(world, ["transcript", "show", "app-1"])).stderr).toContain(text);
+});
+
+test("a turn whose end was heard and is not saved yet is in flight no more", async () => {
+  const { world, id, ref } = await recorded();
+  await world.hear(id, "submit", { body: world.deps.store.promptOf(id) ?? "" });
+  await observeSessions(world.deps);
+  const turn = world.deps.turns.live(id);
+  if (turn === undefined) throw new Error("no turn began");
+  await world.deps.transcripts.beginTurn(ref, { id: "talk 5", turnId: turn.turnId, keeps: "said" });
+  const inFlight = async (...argv: readonly string[]) => {
+    const { stdout, stderr } = await memoryCli(world, argv);
+    return `${stdout}${stderr}`.includes("in flight since");
+  };
+  const shows = [
+    ["show", "app-1"],
+    ["transcript", "show", "app-1"],
+  ] as const;
+  for (const argv of shows) expect(await inFlight(...argv)).toBe(true);
+  world.clock.advance(10);
+  await world.hear(id, "stop");
+  for (const argv of shows) expect(await inFlight(...argv)).toBe(false);
+  const { stdout } = await memoryCli(world, ["transcript", "show", "app-1", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ turnInFlight: null });
 });
 
 test("what could not be saved is told by list and show until it is", async () => {

@@ -138,7 +138,7 @@ describe("a turn in flight", () => {
     await hear(entryAt(5));
     await observeSessions(world.deps);
     expect(await markerOf(world)).toMatchObject(marked);
-    expect((await summarizeTranscript(world.deps, world.row(ID)))?.turnInFlight).toMatchObject({
+    expect((await summarizeTranscript(world.deps, world.row(ID), []))?.turnInFlight).toMatchObject({
       turnId: running?.turnId,
     });
     await hear(entryAt(6));
