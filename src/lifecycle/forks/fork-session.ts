@@ -7,7 +7,7 @@ import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionDeps } from "../deps.ts";
 import { checkLaunch } from "../launch-agent.ts";
 import type { Leftover } from "../leftover.ts";
-import { awaitMessage } from "../messages/await-message.ts";
+import { sendFirst } from "../messages/first-prompt.ts";
 import { beginOnce } from "../operations/begin-once.ts";
 import { crossing } from "../operations/crossing.ts";
 import { operationLedger } from "../operations/ledger.ts";
@@ -158,22 +158,10 @@ async function finish(deps: SessionDeps, outcome: ForkOutcome): Promise<ForkResu
   if (outcome.kind === "ended") throw outcome.cause ?? forkEnded(outcome.operation, outcome.left);
   const { operation, record } = outcome;
   const result = resultOf(deps, operation);
-  const warning = await sendFirst(deps, record);
+  const queued = deps.messages.firstQueued(record.id);
+  // The session stands whatever becomes of it.
+  const warning = queued === undefined ? null : await sendFirst(deps, queued, READY_MS);
   return warning === null ? result : { ...result, warnings: [...result.warnings, warning] };
-}
-
-/** The session stands whatever becomes of it: what could not be sent stays queued for whoever comes next. */
-async function sendFirst(deps: SessionDeps, { id }: SessionRecord): Promise<string | null> {
-  const queued = deps.messages.firstQueued(id);
-  if (queued === undefined) return null;
-  const later = "ao reconcile sends it when it can";
-  try {
-    const { message, waitsFor } = await awaitMessage(deps, queued, READY_MS);
-    const isSent = message.state.kind === "delivered" || message.state.kind === "unconfirmed";
-    return isSent ? null : `the prompt was not sent yet: ${waitsFor ?? message.state.kind}; ${later}`;
-  } catch (error) {
-    return `the prompt was not sent: ${errorMessage(error)}`;
-  }
 }
 
 function resultOf(deps: SessionDeps, operation: Operation<CompletedState>): ForkResult {

@@ -23,20 +23,22 @@ export interface Awaited {
  * Delivers what is queued for a session, in order, until the message is out of the queue, or `timeoutMs` have
  * passed: by the clock or by the time slept, whichever is longer. One that is on its way by then is waited for.
  *
- * @throws AoError not_running when the session ended or its agent is gone; what was still queued is cancelled.
+ * @throws AoError not_running when the session ended or its agent is gone; the message is cancelled if it was still
+ *   queued, or with `isKept` stays so for a restore.
  * @throws AoError as the messenger, when it could not type this very message.
  */
 export async function awaitMessage(
   deps: SessionDeps,
   accepted: Message,
   timeoutMs: number,
+  { isKept = false }: { readonly isKept?: boolean } = {},
 ): Promise<Awaited> {
   if (isOut(accepted)) return { message: accepted, waitsFor: null };
   const { id, sessionId } = accepted;
   const startedAtMs = deps.clock.nowMs();
   const limited = limitCheckpoints(deps, () => timeoutMs - (deps.clock.nowMs() - startedAtMs));
   for (let sleptMs = 0; ; ) {
-    const tried = await attempt(limited, sessionId, id);
+    const tried = await attempt(limited, sessionId, { id, isKept });
     const message = requireMessage(deps, id);
     const waitsFor = message.state.kind === "queued" ? tried.why : null;
     if (isOut(message)) return { message, waitsFor };
@@ -64,7 +66,12 @@ interface Tried {
   readonly why: string;
 }
 
-async function attempt(deps: SessionDeps, sessionId: SessionId, id: MessageId): Promise<Tried> {
+interface Sought {
+  readonly id: MessageId;
+  readonly isKept: boolean;
+}
+
+async function attempt(deps: SessionDeps, sessionId: SessionId, sought: Sought): Promise<Tried> {
   const headId = deps.messages.firstQueued(sessionId)?.id;
   try {
     const next = await deliverNext(deps, sessionId);
@@ -72,14 +79,14 @@ async function attempt(deps: SessionDeps, sessionId: SessionId, id: MessageId): 
     return { isProgress: next.kind === "tried", why };
   } catch (error) {
     const isProgress = deps.messages.firstQueued(sessionId)?.id !== headId;
-    return afterFailure(deps, id, { error, isProgress });
+    return afterFailure(deps, sought, { error, isProgress });
   }
 }
 
 /** @throws what will not pass by itself. */
 function afterFailure(
   deps: SessionDeps,
-  id: MessageId,
+  { id, isKept }: Sought,
   { error, isProgress }: { readonly error: unknown; readonly isProgress: boolean },
 ): Tried {
   const message = requireMessage(deps, id);
@@ -92,6 +99,6 @@ function afterFailure(
     if (!isProgress) throw error;
     return { isProgress, why: errorMessage(error) };
   }
-  saveMessage(deps, message, cancelMessage(message, errorMessage(error), deps.clock.nowMs()));
+  if (!isKept) saveMessage(deps, message, cancelMessage(message, errorMessage(error), deps.clock.nowMs()));
   throw error;
 }
