@@ -1,5 +1,8 @@
 import { type Command, Option } from "commander";
+import { isAoError } from "../../src/domain/errors.ts";
+import type { SessionId } from "../../src/domain/ids.ts";
 import { deriveStatus } from "../../src/domain/status.ts";
+import { observeSessions } from "../../src/lifecycle/observe-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import { waitForStatus } from "../../src/lifecycle/wait-for-status.ts";
 import { jsonOption } from "../flags.ts";
@@ -13,6 +16,19 @@ interface WaitFlags {
   readonly timeout?: string;
 }
 
+/**
+ * Puts what was waited for on record, and with it the files of a turn that has ended: nobody has changed them yet.
+ * Where nothing can be written now, the next command that changes something does it.
+ */
+async function keepSeen(invocation: Invocation, id: SessionId): Promise<void> {
+  try {
+    const { deps } = await invocation.open("existing");
+    await observeSessions(deps, [id]);
+  } catch (error) {
+    if (!isAoError(error)) throw error;
+  }
+}
+
 async function wait(invocation: Invocation, name: string, flags: WaitFlags): Promise<undefined> {
   const statuses = statusesFlag("--for", flags.for);
   const timeoutMs = statusTimeout(flags.timeout);
@@ -21,6 +37,7 @@ async function wait(invocation: Invocation, name: string, flags: WaitFlags): Pro
   const { signal } = invocation.io.interruption;
   const record = await waitForStatus(ao.deps, id, { statuses, timeoutMs, signal });
   await invocation.print(sessionJson(ao, record), () => [`${id} ${deriveStatus(record.lifecycle)}`]);
+  await keepSeen(invocation, id);
   return undefined;
 }
 
@@ -31,9 +48,9 @@ export function waitCommand(host: Host): Command {
       usage: "wait <session>",
       purpose: "Wait until a session shows a status",
       more: [
-        "Looks as ao list does and writes nothing. Exit code 1 (timeout) when the time is over, and 4",
-        "(not_running) when the session has ended in another status. An agent without hooks (shell) tells nothing:",
-        "it counts as idle once its terminal has shown nothing new for a minute, whatever it does.",
+        "Exit code 1 (timeout) when the time is over, and 4 (not_running) when the session has ended in another status.",
+        "An agent without hooks (shell) tells nothing: it counts as idle once its terminal has shown nothing new for a",
+        "minute, whatever it does. The files of a turn that has ended are kept before this returns.",
       ].join("\n"),
       examples: [
         ["ao wait app-7", "until its agent rests"],

@@ -25,6 +25,7 @@ async function expectShown(run: (argv: readonly string[]) => Promise<Result>): P
   const { data } = listSchema.parse(JSON.parse(await ok("list", "--json")));
   expect(data).toMatchObject([{ id: "shop-1", status: "working" }]);
   expect(JSON.parse(await ok("show", "shop-1", "--json"))).toMatchObject({ id: "shop-1" });
+  expect(await ok("wait", "shop-1", "--for", "working")).toBe("shop-1 working\n");
   expect(await ok("output", "shop-1", "--json")).toContain("lines");
   expect(await ok("events")).toContain('"session.created"');
   expect(await ok("__complete", "--", "kill", "")).toMatch(/^shop-1\t/);

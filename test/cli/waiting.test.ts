@@ -99,7 +99,7 @@ describe("ao spawn --wait", () => {
     const { exitCode, stdout, stderr } = await ao.run(argv, { cwd });
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/SESSION=shop-1\n$/);
-    expect(stderr).toMatch(/^ao: shop-1 is still .* and not merged$/m);
+    expect(stderr).toMatch(/^ao: shop-1 did not become merged in time: it is .*$/m);
     const error = await ao.error(["spawn", "--wait", "merged", "--timeout", "200ms", ...SLEEP], { cwd });
     expect(error).toMatchObject({ code: "timeout", details: { id: "shop-2" } });
   });

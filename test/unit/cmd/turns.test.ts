@@ -28,6 +28,21 @@ describe("turns", () => {
     ]);
   });
 
+  test("has the files of a turn that was waited for", async () => {
+    const { world, id } = await aWorldWithTurns();
+    world.clock.advance(1_000);
+    await world.hear(id, "stop");
+    const kept = { ...world, deps: { ...world.deps, checkpoints: world.deps.snapshots } };
+    const { exitCode, stdout } = await memoryCli(kept, ["wait", id]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${id} idle\n` });
+    const { data } = turnsSchema.parse(JSON.parse((await memoryCli(kept, ["turns", id, "--json"])).stdout));
+    expect(data[0]).toMatchObject({
+      sequence: 2,
+      outcome: "completed",
+      checkpoint: { commit: expect.any(String) },
+    });
+  });
+
   test("shows a person one line a turn, control characters made visible", async () => {
     const { world, id } = await aWorldWithTurns();
     const { stdout } = await memoryCli(world, ["turns", id]);
