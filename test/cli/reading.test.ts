@@ -25,7 +25,6 @@ async function expectShown(run: (argv: readonly string[]) => Promise<Result>): P
   const { data } = listSchema.parse(JSON.parse(await ok("list", "--json")));
   expect(data).toMatchObject([{ id: "shop-1", status: "working" }]);
   expect(JSON.parse(await ok("show", "shop-1", "--json"))).toMatchObject({ id: "shop-1" });
-  expect(await ok("wait", "shop-1", "--for", "working")).toBe("shop-1 working\n");
   expect(await ok("output", "shop-1", "--json")).toContain("lines");
   expect(await ok("events")).toContain('"session.created"');
   expect(await ok("__complete", "--", "kill", "")).toMatch(/^shop-1\t/);
@@ -53,6 +52,8 @@ describe("what only shows", () => {
     const { start } = makeReadOnly(ao.dataDir);
     await expectShown((argv) => ao.run(argv, { cwd, start }));
     await expectSound((argv) => ao.run(argv, { cwd, start }));
+    const waited = await ao.run(["wait", "shop-1", "--for", "working"], { cwd, start });
+    expect(waited).toMatchObject({ exitCode: 0, stdout: "shop-1 working\n", stderr: "" });
     expect(await ao.error(["kill", "shop-1"], { cwd, start })).toMatchObject({
       exitCode: 5,
       code: "data_dir_unusable",
@@ -69,6 +70,7 @@ describe("what only shows", () => {
     const run = (argv: readonly string[]) => ao.run(argv, { cwd, start });
     await expectShown(run);
     await expectSound(run);
+    expect(await run(["wait", "shop-1", "--for", "working"])).toMatchObject({ exitCode: 0, stderr: "" });
     const { exitCode, stderr } = await run(["kill", "shop-1", "--json"]);
     expect({ exitCode, code: errorSchema.parse(JSON.parse(stderr)).error.code }).toEqual({
       exitCode: 5,
