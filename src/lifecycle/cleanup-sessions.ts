@@ -44,9 +44,9 @@ interface Candidates {
 
 /**
  * Frees the worktrees of terminated sessions that hold nothing to lose, or nothing that is not kept: judges all of
- * them first, then carries that plan out, each item judged once more. A dry run gives the plan and changes nothing.
- * One session's failure never stops the others. When git stops answering after the first worktree was freed, those
- * that are left are among the errors.
+ * them first, then carries that plan out, each item judged once more. A dry run gives the plan and changes nothing;
+ * to see what the run would, it brings runtimes back into reach. One session's failure never stops the others. When git
+ * stops answering after the first worktree was freed, those that are left are among the errors.
  *
  * @throws AoError store_corrupt when there is something to judge and the store is damaged anywhere; nothing was
  *   removed. A row that cannot be read is among the errors.
@@ -56,7 +56,7 @@ interface Candidates {
  *   session; nothing was removed.
  */
 export async function cleanupSessions(deps: SessionDeps, options: CleanupOptions): Promise<CleanupResult> {
-  if (!options.dryRun) await recoverOperations(deps);
+  await (options.dryRun ? deps.runtime.reopen() : recoverOperations(deps));
   const { plan, sessions, unreadable } = await planSessions(deps, options);
   const { dryRun } = options;
   const { salvage = false, onStep, isStopped } = options;

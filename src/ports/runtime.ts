@@ -86,7 +86,7 @@ export interface Runtime {
 
   /**
    * Brings runtimes that live but got out of reach, for example as a cleaner removed a socket, back into reach.
-   * Changing commands begin with it; does nothing when nothing is wrong. Never rejects: what stays out of
+   * Changing commands and dry runs of them begin with it; does nothing when nothing is wrong. Never rejects: what stays out of
    * reach is `probe_failed` in a look.
    */
   reopen(): Promise<void>;

@@ -33,7 +33,6 @@ describe("runtimes out of reach", () => {
     ["output", ({ deps }) => captureOutput(deps, ID, 1)],
     ["attach", ({ deps }) => attachCommand(deps, ID)],
     ["the search for orphans", ({ deps }) => findOrphans(deps)],
-    ["cleanup --dry-run", ({ deps }) => cleanupSessions(deps, { ...ALL, dryRun: true })],
   ])("stay so after %s, which only reads", async (_name, read) => {
     const world = await anUnseenWorld();
     await read(world).catch(() => undefined);
@@ -45,6 +44,11 @@ describe("runtimes out of reach", () => {
     ["send", ["alive", "alive"], ({ deps }) => sendMessage(deps, ID, "hello", { timeoutMs: 0 })],
     ["kill", ["exited", "alive"], (world) => world.kill(ID)],
     ["cleanup", ["alive", "alive"], ({ deps }) => cleanupSessions(deps, { ...ALL, dryRun: false })],
+    [
+      "cleanup --dry-run, which tells what the run would do",
+      ["alive", "alive"],
+      ({ deps }) => cleanupSessions(deps, { ...ALL, dryRun: true }),
+    ],
     ["reconcile", ["alive", "alive"], ({ deps }) => reconcile(deps)],
   ])("are reached again by %s, which succeeds", async (_name, states, change) => {
     const world = await anUnseenWorld();
