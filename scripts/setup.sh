@@ -32,6 +32,8 @@ trap 'rm -rf "$lock"' EXIT
 trap 'exit 130' INT TERM
 
 if [ ! -e node_modules/.ao-installed ] || [ package-lock.json -nt node_modules/.ao-installed ]; then
+  # npm ci begins with removing what is in it: through a link that would be another checkout's.
+  [ ! -L node_modules ] || die "node_modules is a link, and an installation would empty what it leads to" "rm node_modules, then again"
   say "installing packages (the first time compiles SQLite; some minutes)"
   # Named for npm's compiler as npm itself reads it; what a user has named comes first.
   headers=${npm_config_nodedir:-$(node scripts/node-headers.mjs)}
