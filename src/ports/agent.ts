@@ -17,10 +17,7 @@ import type { AgentCancel } from "./turn-cancel.ts";
 export interface AgentCapabilities {
   /** The conversation id is chosen by `ao` before the start. */
   readonly pinsSessionId: boolean;
-  /**
-   * Its hooks name the conversation, which counts from then on: one that `ao` could not choose, or another that a
-   * person began inside the agent.
-   */
+  /** Its hooks name the conversation, which counts from then on, also another one that a person began inside it. */
   readonly capturesSessionId: boolean;
   /** It keeps nothing of a conversation before its first prompt; absent when it does, or is not known to. */
   readonly begunByPrompt?: boolean;
@@ -37,10 +34,7 @@ export interface AgentCapabilities {
    * and no keys. What the terminal itself tells of that counts more.
    */
   readonly bracketedPaste: boolean;
-  /**
-   * What a text begins with that would be a command to it instead of words, a shell's for one; such a text is given
-   * with a space in front. Absent: none are known, or commands are what it is for.
-   */
+  /** Begins a text that would be a command to it, no words: it gets a space in front. Absent where none is known. */
   readonly commandMarks?: readonly string[];
   /** It loses an Enter that follows a paste sooner than that, in milliseconds; absent when it loses none. */
   readonly enterDelayMs?: number;
@@ -206,11 +200,7 @@ export interface Agent {
    * @throws AoError agent_session_unknown when the agent cannot resume.
    */
   resume(request: LaunchRequest): LaunchPlan;
-  /**
-   * Whether the agent still has that conversation, looked up in its own files.
-   *
-   * @throws AoError agent_unavailable when they cannot be read: that is not the same as none.
-   */
+  /** Whether it still has that conversation. @throws AoError agent_unavailable when its files cannot be read. */
   hasConversation(
     agentSessionId: string,
     request: { readonly dataDir: string; readonly workspacePath: string },
