@@ -142,7 +142,7 @@ export function agentScenarios(suite: AgentSuite): void {
       const world = await startedBefore(suite);
       const { ao, model } = world;
       const asked = (words: string) => model.about(words).at(-1)?.prompts.join("\n") ?? "";
-      const say = (id: string, words: string) => ao.json(sendSchema, ["send", id, words]);
+      const say = (id: string, words: string) => ao.json(sendSchema, ["send", id, words, "--timeout", "60"]);
       for (const side of ["left", "right"]) {
         model.script(`${side}-first`, run(`touch made-by-${side}`), text(`${side}-answer`));
       }
