@@ -1,5 +1,5 @@
 import type { Ao } from "../src/compose.ts";
-import { isGone, listProjects } from "../src/lifecycle/projects.ts";
+import { isGone, listProjects } from "../src/lifecycle/projects/projects.ts";
 import type { Check } from "./doctor-check.ts";
 
 /** Registered projects whose repository is no more where it was. */

@@ -3,7 +3,7 @@ import type { Ao } from "../src/compose.ts";
 import { parseDuration } from "../src/domain/duration.ts";
 import { AoError, isAoError } from "../src/domain/errors.ts";
 import { type ProjectId, parseProjectId, type SessionId } from "../src/domain/ids.ts";
-import { resolveProject } from "../src/lifecycle/projects.ts";
+import { resolveProject } from "../src/lifecycle/projects/projects.ts";
 import { resolveSessionId } from "../src/lifecycle/resolve-session-id.ts";
 
 /** `--json`, the same everywhere. */

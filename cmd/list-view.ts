@@ -4,7 +4,7 @@ import { isoTime } from "../src/domain/iso-time.ts";
 import { isTerminal } from "../src/domain/lifecycle.ts";
 import { printable } from "../src/domain/printable.ts";
 import type { SessionRecord } from "../src/domain/session.ts";
-import { listSessions, type SessionList } from "../src/lifecycle/list-sessions.ts";
+import { listSessions, type SessionList } from "../src/lifecycle/observe/list-sessions.ts";
 import { type Unsaved, unsavedTranscripts } from "../src/lifecycle/transcripts/unsaved.ts";
 import type { Paint } from "./color.ts";
 import { asTree } from "./session-tree.ts";

@@ -40,9 +40,9 @@ export { type TurnJson, toTurnJson } from "./domain/turn-json.ts";
 export { type AttachCommand, attachCommand } from "./lifecycle/attach-command.ts";
 export { type CancelOptions, type CancelResult, cancelTurn } from "./lifecycle/cancel/cancel-turn.ts";
 export { captureOutput } from "./lifecycle/capture-output.ts";
-export { type CleanupRequest, cleanup } from "./lifecycle/cleanup-once.ts";
-export type { CleanupReport, CleanupResult } from "./lifecycle/cleanup-report.ts";
-export { type CleanupOptions, cleanupSessions } from "./lifecycle/cleanup-sessions.ts";
+export { type CleanupRequest, cleanup } from "./lifecycle/cleanup/cleanup-once.ts";
+export type { CleanupReport, CleanupResult } from "./lifecycle/cleanup/cleanup-report.ts";
+export { type CleanupOptions, cleanupSessions } from "./lifecycle/cleanup/cleanup-sessions.ts";
 export {
   anEmptySpawn,
   forkConfigured,
@@ -66,14 +66,20 @@ export {
 export { controlGoal, type GoalOptions, type GoalResult } from "./lifecycle/goals/control-goal.ts";
 export { type FenceResult, fenceGoal } from "./lifecycle/goals/fence-goal.ts";
 export type { FenceRequest } from "./lifecycle/goals/prepare-fence.ts";
-export { type KillOptions, killSession } from "./lifecycle/kill-session.ts";
-export type { KillResult } from "./lifecycle/kill-steps.ts";
-export { getSession, type ListOptions, listSessions, type SessionList } from "./lifecycle/list-sessions.ts";
+export { type KillOptions, killSession } from "./lifecycle/kill/kill-session.ts";
+export type { KillResult } from "./lifecycle/kill/kill-steps.ts";
 export { deliverQueued, type QueuedDeliveries } from "./lifecycle/messages/deliver-queued.ts";
-export { addProject, listProjects, removeProject, resolveProject } from "./lifecycle/projects.ts";
+export { type SendOptions, type SendResult, sendMessage } from "./lifecycle/messages/send-message.ts";
+export {
+  getSession,
+  type ListOptions,
+  listSessions,
+  type SessionList,
+} from "./lifecycle/observe/list-sessions.ts";
+export { addProject, listProjects, removeProject, resolveProject } from "./lifecycle/projects/projects.ts";
 export { resolveSessionId } from "./lifecycle/resolve-session-id.ts";
-export type { RestoreResult } from "./lifecycle/restore-result.ts";
-export { restoreSession } from "./lifecycle/restore-session.ts";
+export type { RestoreResult } from "./lifecycle/restore/restore-result.ts";
+export { restoreSession } from "./lifecycle/restore/restore-session.ts";
 export {
   type FoundSalvage,
   findSalvage,
@@ -84,9 +90,8 @@ export { putBackSession } from "./lifecycle/salvage/put-back-session.ts";
 export type { PutBackResult } from "./lifecycle/salvage/put-back-steps.ts";
 export { type RewindOptions, rewindSession } from "./lifecycle/salvage/rewind-session.ts";
 export type { RewindResult } from "./lifecycle/salvage/rewind-steps.ts";
-export { type SendOptions, type SendResult, sendMessage } from "./lifecycle/send-message.ts";
-export type { SpawnRequest } from "./lifecycle/spawn-request.ts";
-export { type SpawnResult, spawnSession } from "./lifecycle/spawn-session.ts";
+export type { SpawnRequest } from "./lifecycle/spawn/spawn-request.ts";
+export { type SpawnResult, spawnSession } from "./lifecycle/spawn/spawn-session.ts";
 export { type PageOptions, readPage, type TranscriptPage } from "./lifecycle/transcripts/read-page.ts";
 export { verifyTranscripts } from "./lifecycle/transcripts/verify-transcripts.ts";
 export { type ListTurnsOptions, listTurns } from "./lifecycle/turns/list-turns.ts";

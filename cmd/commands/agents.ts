@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import { isAoError } from "../../src/domain/errors.ts";
 import { isTestedVersion } from "../../src/domain/tested-versions.ts";
-import { resolveProject } from "../../src/lifecycle/projects.ts";
+import { resolveProject } from "../../src/lifecycle/projects/projects.ts";
 import type { Agent } from "../../src/ports/agent.ts";
 import type { AgentProfile } from "../../src/ports/agent-profile.ts";
 import type { ToolCheck } from "../../src/ports/tool-check.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { printable } from "../../src/domain/printable.ts";
 import { parseIssueId } from "../../src/domain/user-text.ts";
-import { planBatch, type SkippedIssue } from "../../src/lifecycle/batch-spawn.ts";
 import { spawnPlanned } from "../../src/lifecycle/configured-sessions.ts";
+import { planBatch, type SkippedIssue } from "../../src/lifecycle/spawn/batch-spawn.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";

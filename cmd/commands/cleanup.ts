@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
 import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
-import { cleanup } from "../../src/lifecycle/cleanup-once.ts";
+import { cleanup } from "../../src/lifecycle/cleanup/cleanup-once.ts";
 import {
   type CleanedSession,
   type PrintedCleanup,
   printedCleanup,
-} from "../../src/lifecycle/cleanup-report.ts";
-import { resolveProject } from "../../src/lifecycle/projects.ts";
+} from "../../src/lifecycle/cleanup/cleanup-report.ts";
+import { resolveProject } from "../../src/lifecycle/projects/projects.ts";
 import { counted } from "../counted.ts";
 import { durationFlag, jsonOption, projectFilter, projectOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";

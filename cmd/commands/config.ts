@@ -5,7 +5,7 @@ import { loadConfigSchema } from "../../src/compose.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { Project } from "../../src/domain/project.ts";
 import { SESSION_KINDS } from "../../src/domain/session.ts";
-import { resolveProject } from "../../src/lifecycle/projects.ts";
+import { resolveProject } from "../../src/lifecycle/projects/projects.ts";
 import type { Config, Sourced } from "../../src/ports/config.ts";
 import { refuseUnknownAgents } from "../agent-problems.ts";
 import { jsonOption, projectOption } from "../flags.ts";

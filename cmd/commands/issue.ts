@@ -4,7 +4,7 @@ import type { ProjectId } from "../../src/domain/ids.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { parseIssueId } from "../../src/domain/user-text.ts";
 import { type ClosedSession, closeIssue } from "../../src/lifecycle/goals/close-issue.ts";
-import { requireProject } from "../../src/lifecycle/projects.ts";
+import { requireProject } from "../../src/lifecycle/projects/projects.ts";
 import { jsonOption, projectFilter, projectOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";

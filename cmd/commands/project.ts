@@ -6,7 +6,7 @@ import { parseProjectId } from "../../src/domain/ids.ts";
 import { isoTime } from "../../src/domain/iso-time.ts";
 import { printable } from "../../src/domain/printable.ts";
 import type { Project } from "../../src/domain/project.ts";
-import { addProject, isGone, listProjects, removeProject } from "../../src/lifecycle/projects.ts";
+import { addProject, isGone, listProjects, removeProject } from "../../src/lifecycle/projects/projects.ts";
 import { jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { AoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
+import { type SendResult, sendMessage } from "../../src/lifecycle/messages/send-message.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
-import { type SendResult, sendMessage } from "../../src/lifecycle/send-message.ts";
 import { durationFlag, jsonOption } from "../flags.ts";
 import type { Host } from "../host.ts";
 import type { Invocation } from "../invocation.ts";

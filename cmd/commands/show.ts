@@ -7,7 +7,7 @@ import { printable } from "../../src/domain/printable.ts";
 import { meaningOf } from "../../src/domain/reason-meaning.ts";
 import type { SessionJson } from "../../src/domain/session-json.ts";
 import { type TurnJson, toTurnJson } from "../../src/domain/turn-json.ts";
-import { getSession } from "../../src/lifecycle/list-sessions.ts";
+import { getSession } from "../../src/lifecycle/observe/list-sessions.ts";
 import { resolveSessionId } from "../../src/lifecycle/resolve-session-id.ts";
 import {
   summarizeTranscript,

@@ -1,9 +1,9 @@
 import type { SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
 import type { SessionDeps } from "./deps.ts";
-import { foldFacts } from "./fold-facts.ts";
-import { gatherFacts, lookFailures, type ObserveDeps } from "./gather-facts.ts";
 import { liveTarget, requireSight } from "./live-target.ts";
+import { foldFacts } from "./observe/fold-facts.ts";
+import { gatherFacts, lookFailures, type ObserveDeps } from "./observe/gather-facts.ts";
 import { requireSession } from "./session-refs.ts";
 
 export interface AttachCommand {

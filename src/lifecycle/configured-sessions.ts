@@ -7,13 +7,18 @@ import type { OnStep, SessionDeps } from "./deps.ts";
 import type { ForkRequest, ForkResult } from "./forks/fork-request.ts";
 import { forkSession } from "./forks/fork-session.ts";
 import { requireAgent } from "./launch-agent.ts";
-import { type ProjectSettings, type ResolvedProject, requireProject, resolveAgain } from "./projects.ts";
+import {
+  type ProjectSettings,
+  type ResolvedProject,
+  requireProject,
+  resolveAgain,
+} from "./projects/projects.ts";
 import type { RequestOptions } from "./request-options.ts";
-import type { RestoreOptions } from "./restore-options.ts";
-import type { RestoreResult } from "./restore-result.ts";
-import { restoreSession } from "./restore-session.ts";
-import type { SpawnGoal, SpawnRequest } from "./spawn-request.ts";
-import { checkSpawn, type SpawnResult, spawnSession } from "./spawn-session.ts";
+import type { RestoreOptions } from "./restore/restore-options.ts";
+import type { RestoreResult } from "./restore/restore-result.ts";
+import { restoreSession } from "./restore/restore-session.ts";
+import type { SpawnGoal, SpawnRequest } from "./spawn/spawn-request.ts";
+import { checkSpawn, type SpawnResult, spawnSession } from "./spawn/spawn-session.ts";
 
 /** Tries of a spawn whose project others keep registering and forgetting. */
 const MAX_TRIES = 5;

@@ -11,7 +11,7 @@ import { insertMessage, nextMessage } from "../messages/message-rows.ts";
 import { crossing } from "../operations/crossing.ts";
 import { fenceOf } from "../operations/fence-of.ts";
 import { operationLedger } from "../operations/ledger.ts";
-import { startedBy } from "../spawn-steps.ts";
+import { startedBy } from "../spawn/spawn-steps.ts";
 import { askedEnvironment } from "./asked-environment.ts";
 import { forkDraft } from "./fork-launch.ts";
 import { type Accepted, type ForkProgress, forkInput, forkLaunch } from "./fork-progress.ts";

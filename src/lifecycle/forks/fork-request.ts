@@ -4,7 +4,7 @@ import type { SessionRecord } from "../../domain/session.ts";
 import { parsePrompt, parseTitle } from "../../domain/user-text.ts";
 import type { OnStep, SessionDeps } from "../deps.ts";
 import type { PrepareRequest } from "../operations/prepare-operation.ts";
-import type { ProjectSettings } from "../projects.ts";
+import type { ProjectSettings } from "../projects/projects.ts";
 import type { RequestOptions } from "../request-options.ts";
 
 export interface ForkRequest extends RequestOptions {

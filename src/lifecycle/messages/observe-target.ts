@@ -4,9 +4,9 @@ import type { SessionRecord } from "../../domain/session.ts";
 import type { AgentCapabilities } from "../../ports/agent.ts";
 import type { RuntimeTarget } from "../../ports/runtime.ts";
 import type { SessionDeps } from "../deps.ts";
-import { gatherFacts, lookFailures } from "../gather-facts.ts";
 import { liveTarget, requireSight } from "../live-target.ts";
-import { saveFacts } from "../observe-sessions.ts";
+import { gatherFacts, lookFailures } from "../observe/gather-facts.ts";
+import { saveFacts } from "../observe/observe-sessions.ts";
 import { requireSession } from "../session-refs.ts";
 import type { FeedOptions } from "../transcripts/feed-transcripts.ts";
 

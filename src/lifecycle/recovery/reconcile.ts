@@ -6,7 +6,7 @@ import type { SessionDeps } from "../deps.ts";
 import { type ContinueOptions, continueGoals, type GoalsContinued } from "../goals/continue-goals.ts";
 import { settleGoals } from "../goals/settle-goals.ts";
 import { deliverQueued, type QueuedDeliveries } from "../messages/deliver-queued.ts";
-import { type ObserveResult, observeSessions } from "../observe-sessions.ts";
+import { type ObserveResult, observeSessions } from "../observe/observe-sessions.ts";
 import { crossing } from "../operations/crossing.ts";
 import { type TendedPools, tendPools } from "../pool/tend-pools.ts";
 import { describeUnreadable } from "../session-refs.ts";

@@ -1,21 +1,21 @@
 import { assertNever } from "../../domain/assert-never.ts";
 import type { LeasedOperation, Operation } from "../../domain/operation.ts";
 import { carryOutCancel } from "../cancel/carry-out-cancel.ts";
-import { isRun, recoverRun } from "../cleanup-run.ts";
-import { recoverCleanup } from "../cleanup-steps.ts";
+import { isRun, recoverRun } from "../cleanup/cleanup-run.ts";
+import { recoverCleanup } from "../cleanup/cleanup-steps.ts";
 import type { SessionDeps } from "../deps.ts";
 import { carryForkOn } from "../forks/carry-fork-on.ts";
 import { isGoalWork, recoverGoals } from "../goals/recover-goals.ts";
 import { settleFencedCancel } from "../goals/settle-fenced-cancel.ts";
-import { finishKill } from "../kill-steps.ts";
+import { finishKill } from "../kill/kill-steps.ts";
 import { operationLedger } from "../operations/ledger.ts";
 import type { CarryOn, TakeOverError } from "../operations/take-over.ts";
 import { recoverFill } from "../pool/fill-pool.ts";
-import { recoverRestore } from "../restore-steps.ts";
+import { recoverRestore } from "../restore/restore-steps.ts";
 import { recoverFiles } from "../salvage/change-files.ts";
 import { finishPutBack } from "../salvage/put-back-steps.ts";
 import { finishRewind } from "../salvage/rewind-steps.ts";
-import { recoverSpawn } from "../spawn-steps.ts";
+import { recoverSpawn } from "../spawn/spawn-steps.ts";
 import { isOfOrphan, recoverOrphan } from "./free-orphan.ts";
 import type { RecoveredOperation, Recovery, RecoveryError, RecoveryOutcome } from "./recovery.ts";
 

@@ -6,9 +6,9 @@ import type { ConversationEntry } from "../../domain/transcript/conversation-ent
 import type { ToldEntry } from "../../domain/transcript/merge-conversation.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
-import { factsOf, foldFacts } from "../fold-facts.ts";
-import { eventsOf, type Facts, type SaveDeps } from "../gather-facts.ts";
-import { lastHeardMs } from "../last-heard.ts";
+import { factsOf, foldFacts } from "../observe/fold-facts.ts";
+import { eventsOf, type Facts, type SaveDeps } from "../observe/gather-facts.ts";
+import { lastHeardMs } from "../observe/last-heard.ts";
 import { crossing } from "../operations/crossing.ts";
 import type { Heard } from "../turns/record-turns.ts";
 import { turnsBegun } from "../turns/turns-begun.ts";

@@ -7,7 +7,7 @@ import type { Operation } from "../../../src/domain/operation.ts";
 import type { SessionDeps } from "../../../src/lifecycle/deps.ts";
 import type { ForkRequest } from "../../../src/lifecycle/forks/fork-request.ts";
 import { forkSession } from "../../../src/lifecycle/forks/fork-session.ts";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { recoverOperations } from "../../../src/lifecycle/recovery/recover-operations.ts";
 import type { ForkRequest as AgentForkRequest, ForkAnswer } from "../../../src/ports/agent.ts";
 import { sessionId } from "../../support/builders.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../src/lifecycle/configured-sessions.ts";
 import type { SessionDeps } from "../../../src/lifecycle/deps.ts";
 import { queueGoals } from "../../../src/lifecycle/goals/queue-goals.ts";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { aoSandbox } from "../../support/ao.ts";
 import type { Host } from "./host-driver.ts";
 

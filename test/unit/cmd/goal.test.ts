@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { goalSchema, showSchema } from "../../support/json-schemas.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aWorld, type World } from "../../support/world.ts";

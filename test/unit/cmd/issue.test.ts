@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { sessionId } from "../../support/builders.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aWorld, type World } from "../../support/world.ts";

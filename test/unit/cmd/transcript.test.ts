@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { T0_MS } from "../../support/builders.ts";
 import { memoryCli } from "../../support/memory-cli.ts";
 import { aMessage, liveSession, turns } from "../../support/transcripts.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RuntimeFact } from "../../../src/domain/facts.ts";
-import { listSessions } from "../../../src/lifecycle/list-sessions.ts";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { listSessions } from "../../../src/lifecycle/observe/list-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { sessionId, T0_MS } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 

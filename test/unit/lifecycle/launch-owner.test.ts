@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SessionId } from "../../../src/domain/ids.ts";
-import { cleanupSessions } from "../../../src/lifecycle/cleanup-sessions.ts";
+import { cleanupSessions } from "../../../src/lifecycle/cleanup/cleanup-sessions.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 

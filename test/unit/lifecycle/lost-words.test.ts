@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { deriveStatus } from "../../../src/domain/status.ts";
 import type { ConversationEntry } from "../../../src/domain/transcript/conversation-entry.ts";
-import { lastHeardMs, mayHaveLostWords } from "../../../src/lifecycle/last-heard.ts";
-import { listSessions } from "../../../src/lifecycle/list-sessions.ts";
-import { observeSessions } from "../../../src/lifecycle/observe-sessions.ts";
+import { lastHeardMs, mayHaveLostWords } from "../../../src/lifecycle/observe/last-heard.ts";
+import { listSessions } from "../../../src/lifecycle/observe/list-sessions.ts";
+import { observeSessions } from "../../../src/lifecycle/observe/observe-sessions.ts";
 import { transcriptRef } from "../../../src/lifecycle/transcripts/transcript-ref.ts";
 import type { LoggedActivity } from "../../../src/ports/agent.ts";
 import { sessionId } from "../../support/builders.ts";

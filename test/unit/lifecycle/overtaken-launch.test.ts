@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { memoryClock } from "../../../src/adapters/memory/clock.ts";
 import type { SessionDeps } from "../../../src/lifecycle/deps.ts";
 import { reconcile } from "../../../src/lifecycle/recovery/reconcile.ts";
-import { restoreSession } from "../../../src/lifecycle/restore-session.ts";
-import { spawnSession } from "../../../src/lifecycle/spawn-session.ts";
+import { restoreSession } from "../../../src/lifecycle/restore/restore-session.ts";
+import { spawnSession } from "../../../src/lifecycle/spawn/spawn-session.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aSpawnRequest, aWorld, type World } from "../../support/world.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { attachCommand } from "../../../src/lifecycle/attach-command.ts";
 import { captureOutput } from "../../../src/lifecycle/capture-output.ts";
-import { cleanupSessions } from "../../../src/lifecycle/cleanup-sessions.ts";
-import { getSession, listSessions } from "../../../src/lifecycle/list-sessions.ts";
+import { cleanupSessions } from "../../../src/lifecycle/cleanup/cleanup-sessions.ts";
+import { sendMessage } from "../../../src/lifecycle/messages/send-message.ts";
+import { getSession, listSessions } from "../../../src/lifecycle/observe/list-sessions.ts";
 import { findOrphans } from "../../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../../src/lifecycle/recovery/reconcile.ts";
-import { sendMessage } from "../../../src/lifecycle/send-message.ts";
 import { sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../src/domain/errors.ts";
-import { planBatch } from "../../../src/lifecycle/batch-spawn.ts";
-import { cleanupSessions } from "../../../src/lifecycle/cleanup-sessions.ts";
+import { cleanupSessions } from "../../../src/lifecycle/cleanup/cleanup-sessions.ts";
 import { prepareControl } from "../../../src/lifecycle/goals/prepare-control.ts";
 import { settleGoals } from "../../../src/lifecycle/goals/settle-goals.ts";
-import { getSession, listSessions } from "../../../src/lifecycle/list-sessions.ts";
-import { removeProject } from "../../../src/lifecycle/projects.ts";
+import { getSession, listSessions } from "../../../src/lifecycle/observe/list-sessions.ts";
+import { removeProject } from "../../../src/lifecycle/projects/projects.ts";
 import { findOrphans } from "../../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../../src/lifecycle/recovery/reconcile.ts";
-import { restoreSession } from "../../../src/lifecycle/restore-session.ts";
+import { restoreSession } from "../../../src/lifecycle/restore/restore-session.ts";
+import { planBatch } from "../../../src/lifecycle/spawn/batch-spawn.ts";
 import { projectId, sessionId } from "../../support/builders.ts";
 import { aWorld, type World } from "../../support/world.ts";
 

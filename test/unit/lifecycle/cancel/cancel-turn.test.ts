@@ -3,7 +3,7 @@ import { memoryLocks } from "../../../../src/adapters/memory/locks.ts";
 import type { CancelAnswer } from "../../../../src/domain/cancel-answer.ts";
 import { type CancelOptions, cancelTurn } from "../../../../src/lifecycle/cancel/cancel-turn.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { recoverOperations } from "../../../../src/lifecycle/recovery/recover-operations.ts";
 import { recordTurnTransition } from "../../../../src/lifecycle/turns/record-turn-transition.ts";
 import { sessionId, T0_MS } from "../../../support/builders.ts";

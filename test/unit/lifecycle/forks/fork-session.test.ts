@@ -3,7 +3,7 @@ import { said } from "../../../../src/adapters/memory/agent.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import { compareSessions } from "../../../../src/lifecycle/forks/compare-sessions.ts";
 import { forkSession } from "../../../../src/lifecycle/forks/fork-session.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { recoverOperations } from "../../../../src/lifecycle/recovery/recover-operations.ts";
 import { readPage } from "../../../../src/lifecycle/transcripts/read-page.ts";
 import { aForkRequest, aSourceWorld, SOURCE, turnsOf } from "../../../conformance/forks/memory-driver.ts";

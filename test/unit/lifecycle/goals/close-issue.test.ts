@@ -4,7 +4,7 @@ import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { closeIssue } from "../../../../src/lifecycle/goals/close-issue.ts";
 import { controlGoal } from "../../../../src/lifecycle/goals/control-goal.ts";
 import { fenceGoal } from "../../../../src/lifecycle/goals/fence-goal.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { aWorld, type World } from "../../../support/world.ts";
 import { aGoalPlace, alone, goalOf, order, setGoal, tick } from "./place.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { continueGoals } from "../../../../src/lifecycle/goals/continue-goals.ts";
-import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
+import { sendMessage } from "../../../../src/lifecycle/messages/send-message.ts";
 import type { GoalCheckResult } from "../../../../src/ports/goal-check.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { aGoalPlace, type GoalPlace, goalOf, hear, order, setGoal, tick, typed } from "./place.ts";

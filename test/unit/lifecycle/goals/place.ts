@@ -4,7 +4,7 @@ import type { GoalControl } from "../../../../src/domain/goal-transitions.ts";
 import type { SessionId } from "../../../../src/domain/ids.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { controlGoal } from "../../../../src/lifecycle/goals/control-goal.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { aWorld, type World } from "../../../support/world.ts";
 

@@ -3,7 +3,7 @@ import { AoError } from "../../../../src/domain/errors.ts";
 import { acceptMessage } from "../../../../src/lifecycle/messages/accept-message.ts";
 import { awaitMessage } from "../../../../src/lifecycle/messages/await-message.ts";
 import { deliverQueued } from "../../../../src/lifecycle/messages/deliver-queued.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import type { Checkpoints } from "../../../../src/ports/checkpoints.ts";
 import type { RuntimeTarget } from "../../../../src/ports/runtime.ts";
 import { sessionId } from "../../../support/builders.ts";

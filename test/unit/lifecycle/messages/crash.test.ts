@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { memoryLocks } from "../../../../src/adapters/memory/locks.ts";
-import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
+import { sendMessage } from "../../../../src/lifecycle/messages/send-message.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import type { World } from "../../../support/world.ts";
 import { answersEverything, aRestingWorld, ID, story, typed } from "./message-world.ts";

@@ -4,7 +4,7 @@ import { AoError } from "../../../../src/domain/errors.ts";
 import type { HookEvent } from "../../../../src/domain/facts.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { deliverNext } from "../../../../src/lifecycle/messages/deliver-next.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { workspaceRef } from "../../../../src/lifecycle/session-refs.ts";
 import type { Checkpoints } from "../../../../src/ports/checkpoints.ts";
 import { launchId } from "../../../support/builders.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
-import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
+import { spawnSession } from "../../../../src/lifecycle/spawn/spawn-session.ts";
 import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";
 import { ID, typed } from "./message-world.ts";
 

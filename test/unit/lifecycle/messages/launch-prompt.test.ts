@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
 import { T0_MS } from "../../../support/builders.ts";
 import { aWorld, type World } from "../../../support/world.ts";
 import { ID, story, turnsOf } from "./message-world.ts";

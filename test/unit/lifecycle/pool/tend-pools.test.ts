@@ -7,10 +7,10 @@ import { gitSpares } from "../../../../src/adapters/worktree/pool/git-spares.ts"
 import { dataLayout } from "../../../../src/domain/data-layout.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { planPools, tendPools } from "../../../../src/lifecycle/pool/tend-pools.ts";
-import { removeProject } from "../../../../src/lifecycle/projects.ts";
+import { removeProject } from "../../../../src/lifecycle/projects/projects.ts";
 import { findOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
-import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import { spawnSession } from "../../../../src/lifecycle/spawn/spawn-session.ts";
 import { aProject } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { GIT_ENV, gitIn, gitRepository, writeIn } from "../../../support/git-repository.ts";

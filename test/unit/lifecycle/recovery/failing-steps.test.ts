@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { AoError, isAoError, saysUnchanged } from "../../../../src/domain/errors.ts";
 import { isTerminal } from "../../../../src/domain/lifecycle.ts";
-import { cleanupSessions } from "../../../../src/lifecycle/cleanup-sessions.ts";
+import { cleanupSessions } from "../../../../src/lifecycle/cleanup/cleanup-sessions.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
-import { killSession } from "../../../../src/lifecycle/kill-session.ts";
+import { killSession } from "../../../../src/lifecycle/kill/kill-session.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
-import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
+import { spawnSession } from "../../../../src/lifecycle/spawn/spawn-session.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type KillOptions, killSession } from "../../../../src/lifecycle/kill-session.ts";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
-import { sendMessage } from "../../../../src/lifecycle/send-message.ts";
+import { type KillOptions, killSession } from "../../../../src/lifecycle/kill/kill-session.ts";
+import { sendMessage } from "../../../../src/lifecycle/messages/send-message.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { aWorld, type World } from "../../../support/world.ts";
 

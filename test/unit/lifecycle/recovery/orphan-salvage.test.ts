@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isAoError } from "../../../../src/domain/errors.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
-import { killSession } from "../../../../src/lifecycle/kill-session.ts";
+import { killSession } from "../../../../src/lifecycle/kill/kill-session.ts";
 import { findOrphans } from "../../../../src/lifecycle/recovery/find-orphans.ts";
 import { nameOrphans } from "../../../../src/lifecycle/recovery/judge-orphans.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";

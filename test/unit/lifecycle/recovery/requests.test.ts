@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { AoError } from "../../../../src/domain/errors.ts";
-import { killSession } from "../../../../src/lifecycle/kill-session.ts";
+import { killSession } from "../../../../src/lifecycle/kill/kill-session.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
-import type { SpawnRequest } from "../../../../src/lifecycle/spawn-request.ts";
-import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
+import type { SpawnRequest } from "../../../../src/lifecycle/spawn/spawn-request.ts";
+import { spawnSession } from "../../../../src/lifecycle/spawn/spawn-session.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { aSpawnRequest, aWorld, type World } from "../../../support/world.ts";

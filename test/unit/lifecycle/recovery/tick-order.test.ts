@@ -4,7 +4,7 @@ import type { Turn } from "../../../../src/domain/turn.ts";
 import { cancelTurn } from "../../../../src/lifecycle/cancel/cancel-turn.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
 import { acceptMessage } from "../../../../src/lifecycle/messages/accept-message.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
 import { recordTurnTransition } from "../../../../src/lifecycle/turns/record-turn-transition.ts";
 import { sessionId } from "../../../support/builders.ts";

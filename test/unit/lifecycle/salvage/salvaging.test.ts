@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { AoError, isAoError } from "../../../../src/domain/errors.ts";
 import { isTerminal } from "../../../../src/domain/lifecycle.ts";
-import { type CleanupOptions, cleanupSessions } from "../../../../src/lifecycle/cleanup-sessions.ts";
-import { type KillOptions, killSession } from "../../../../src/lifecycle/kill-session.ts";
-import type { KillResult } from "../../../../src/lifecycle/kill-steps.ts";
+import { type CleanupOptions, cleanupSessions } from "../../../../src/lifecycle/cleanup/cleanup-sessions.ts";
+import { type KillOptions, killSession } from "../../../../src/lifecycle/kill/kill-session.ts";
+import type { KillResult } from "../../../../src/lifecycle/kill/kill-steps.ts";
 import { reconcile } from "../../../../src/lifecycle/recovery/reconcile.ts";
-import type { RestoreOptions } from "../../../../src/lifecycle/restore-options.ts";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
+import type { RestoreOptions } from "../../../../src/lifecycle/restore/restore-options.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
 import { sessionId } from "../../../support/builders.ts";
 import { inProcess } from "../../../support/crashing.ts";
 import { aWorld, type World } from "../../../support/world.ts";

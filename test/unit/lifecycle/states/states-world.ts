@@ -12,12 +12,12 @@ import {
   type CleanupOptions,
   type CleanupResult,
   cleanupSessions,
-} from "../../../../src/lifecycle/cleanup-sessions.ts";
+} from "../../../../src/lifecycle/cleanup/cleanup-sessions.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
-import { type KillOptions, killSession } from "../../../../src/lifecycle/kill-session.ts";
-import type { ProjectSettings } from "../../../../src/lifecycle/projects.ts";
-import { restoreSession } from "../../../../src/lifecycle/restore-session.ts";
-import { spawnSession } from "../../../../src/lifecycle/spawn-session.ts";
+import { type KillOptions, killSession } from "../../../../src/lifecycle/kill/kill-session.ts";
+import type { ProjectSettings } from "../../../../src/lifecycle/projects/projects.ts";
+import { restoreSession } from "../../../../src/lifecycle/restore/restore-session.ts";
+import { spawnSession } from "../../../../src/lifecycle/spawn/spawn-session.ts";
 import type { PostCreate } from "../../../../src/ports/post-create.ts";
 import { aProject } from "../../../support/builders.ts";
 import { GIT_ENV, type TestRepository } from "../../../support/git-repository.ts";

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { FindingKind, SkipReason } from "../../../../src/domain/workspace-finding.ts";
-import type { CleanupResult } from "../../../../src/lifecycle/cleanup-sessions.ts";
+import type { CleanupResult } from "../../../../src/lifecycle/cleanup/cleanup-sessions.ts";
 import { gitExit, gitIn } from "../../../support/git-repository.ts";
 import { worktreeSnapshot } from "../../../support/tree-snapshot.ts";
 import type { OwnDisk } from "../../../support/worktree-states/state.ts";

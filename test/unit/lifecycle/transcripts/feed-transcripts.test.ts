@@ -4,7 +4,7 @@ import { said } from "../../../../src/adapters/memory/agent.ts";
 import { AoError } from "../../../../src/domain/errors.ts";
 import type { ConversationEntry } from "../../../../src/domain/transcript/conversation-entry.ts";
 import type { SessionDeps } from "../../../../src/lifecycle/deps.ts";
-import { observeSessions } from "../../../../src/lifecycle/observe-sessions.ts";
+import { observeSessions } from "../../../../src/lifecycle/observe/observe-sessions.ts";
 import { summarizeTranscript } from "../../../../src/lifecycle/transcripts/summarize-transcript.ts";
 import { transcriptRef } from "../../../../src/lifecycle/transcripts/transcript-ref.ts";
 import { unsavedTranscripts } from "../../../../src/lifecycle/transcripts/unsaved.ts";
