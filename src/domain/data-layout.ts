@@ -7,7 +7,9 @@ export interface DataLayout {
   /** The managed root: every worktree is below it. */
   readonly worktreesRoot: string;
   worktree(projectId: ProjectId, sessionId: SessionId): string;
-  /** Launch script, prompt file and agent settings of the current launch. */
+  /** The private files of launches, a folder for each session. */
+  readonly launches: string;
+  /** Launch script, prompt file and agent settings of its launches, a folder for each. */
   launchDir(sessionId: SessionId): string;
   /** Hook events that wait to be read. */
   readonly inbox: string;
@@ -37,6 +39,7 @@ export function dataLayout(dataDir: string): DataLayout {
     database: `${root}/ao.db`,
     worktreesRoot: `${root}/worktrees`,
     worktree: (projectId, sessionId) => `${root}/worktrees/${projectId}/${sessionId}`,
+    launches: `${root}/launch`,
     launchDir: (sessionId) => `${root}/launch/${sessionId}`,
     inbox: `${root}/inbox`,
     runtimeState: `${root}/runtime`,

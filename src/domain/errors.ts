@@ -103,6 +103,11 @@ export function saysUnchanged({ code }: AoError): boolean {
   return EXIT_CODES[code] === 5;
 }
 
+/** The code of anything that was thrown; `internal` for what is no error of `ao`. */
+export function codeOf(error: unknown): AoErrorCode {
+  return isAoError(error) ? error.code : "internal";
+}
+
 /** The text of anything that was thrown. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -109,4 +109,9 @@ test("each step of an agent from its start to its exit is listed within a second
     runtime: { state: "exited", source: "runtime" },
   });
   expect((await look(ao)).session?.runtime?.exit).toMatchObject({ status: 3, signal: null });
+
+  const privateFiles = () => readdirSync(join(ao.dataDir, "launch"));
+  expect(privateFiles()).toEqual(["shop-1"]);
+  expect(await ao.run(["reconcile"])).toMatchObject({ exitCode: 0 });
+  expect(privateFiles()).toEqual([]);
 });

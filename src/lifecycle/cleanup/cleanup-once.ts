@@ -1,4 +1,4 @@
-import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import { AoError, codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import { EVERY_PROJECT } from "../../domain/ids.ts";
 import type { LeasedOperation, Operation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
@@ -115,7 +115,7 @@ function giveUp(deps: SessionDeps, held: LeasedOperation, error: unknown): void 
     if (mayBeBegun) ledger.release(held, { lastError: message });
     else
       ledger.fail(held, {
-        error: { code: isAoError(error) ? error.code : "internal", message },
+        error: { code: codeOf(error), message },
         result: null,
       });
   } catch {

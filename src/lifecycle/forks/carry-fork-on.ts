@@ -1,5 +1,5 @@
 import { toJson } from "../../domain/canonical-json.ts";
-import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import { AoError, codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { FailedState, LeasedOperation, Operation } from "../../domain/operation.ts";
 import type { OnStep, SessionDeps } from "../deps.ts";
 import type { Leftover } from "../leftover.ts";
@@ -124,7 +124,7 @@ async function orFailure<Result>(work: () => Promise<Result>): Promise<Tried<Res
 }
 
 function failedBy(error: unknown): Ending {
-  return { status: "failed", code: isAoError(error) ? error.code : "internal", message: errorMessage(error) };
+  return { status: "failed", code: codeOf(error), message: errorMessage(error) };
 }
 
 async function requireConsistent(

@@ -1,5 +1,5 @@
 import { assertNever } from "../../domain/assert-never.ts";
-import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
+import { type AoErrorCode, codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { GoalCheck, GoalDesired, GoalObserved, GoalState } from "../../domain/goal.ts";
 import { type Continuation, decideContinuation } from "../../domain/goal-continuation.ts";
 import { afterObserved } from "../../domain/goal-transitions.ts";
@@ -80,7 +80,7 @@ async function continueOrTell(
     const advance = await continueOne(deps, id, options);
     if (advance !== null) continued.goals.push(advance);
   } catch (error) {
-    const code = isAoError(error) ? error.code : "internal";
+    const code = codeOf(error);
     continued.errors.push({ subject: `goal of ${id}`, code, message: errorMessage(error) });
   }
 }

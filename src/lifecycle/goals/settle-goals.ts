@@ -1,4 +1,4 @@
-import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { codeOf, errorMessage } from "../../domain/errors.ts";
 import type { Operation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
 import type { GoalsContinued } from "./continue-goals.ts";
@@ -13,7 +13,7 @@ export async function settleGoals(deps: SessionDeps): Promise<Pick<GoalsContinue
     try {
       if (isSent(deps, operation)) await tryPending(deps, operation.id, { recovering: false });
     } catch (error) {
-      const code = isAoError(error) ? error.code : "internal";
+      const code = codeOf(error);
       errors.push({ subject: `goal of ${operation.sessionId}`, code, message: errorMessage(error) });
     }
   }

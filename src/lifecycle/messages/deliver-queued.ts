@@ -1,4 +1,4 @@
-import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
+import { type AoErrorCode, codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { MessageId, SessionId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import { isDelivering, type MessageState } from "../../domain/message.ts";
@@ -72,7 +72,7 @@ async function deliverAll(
     return null;
   } catch (error) {
     if (isAoError(error, "not_running")) return null;
-    const code = isAoError(error) ? error.code : "internal";
+    const code = codeOf(error);
     return { subject: `messages of ${sessionId}`, code, message: errorMessage(error) };
   }
 }

@@ -6,6 +6,7 @@ import type { BookChange } from "../../domain/turn-book.ts";
 import type { UnreadableSession } from "../../ports/session-store.ts";
 import { type Change, type LifecycleManager, lifecycleManager } from "../lifecycle-manager.ts";
 import { hasRow } from "../session-refs.ts";
+import { removeEndedLaunch } from "../teardown.ts";
 import { type FeedOptions, feedTranscripts, tells } from "../transcripts/feed-transcripts.ts";
 import type { Unsaved } from "../transcripts/unsaved.ts";
 import { keepCheckpoints } from "../turns/keep-checkpoints.ts";
@@ -83,11 +84,19 @@ export async function saveFacts(
   for (const { record, turns } of [...saved, ...settleEnded(deps, now)]) {
     await keepCheckpoints(deps, record, turns);
   }
+  const live = new Set(facts.records.filter(({ lifecycle }) => !isTerminal(lifecycle)).map(({ id }) => id));
+  for (const record of now) if (live.has(record.id)) await dropEndedLaunch(deps, record);
   return {
     sessions: now,
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
     unsaved,
   };
+}
+
+/** Once an agent is seen to have ended. What cannot be removed now is for `reconcile`, which tells why. */
+async function dropEndedLaunch(deps: SaveDeps, record: SessionRecord): Promise<void> {
+  if (!isTerminal(record.lifecycle)) return;
+  await removeEndedLaunch(deps, record).catch(() => undefined);
 }
 
 /** The events of sessions whose transcript could not be saved, as far as they say something for it. */

@@ -1,5 +1,5 @@
 import { type JsonValue, jsonMembers, toJson } from "../../domain/canonical-json.ts";
-import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { LeasedOperation } from "../../domain/operation.ts";
 import type { SessionDeps } from "../deps.ts";
 import { isFreedError } from "../salvage/freed-error.ts";
@@ -55,7 +55,7 @@ function endUndone(
   }
   const { left } = taken;
   ledger.fail(held, {
-    error: { code: isAoError(cause) ? cause.code : "internal", message: errorMessage(cause) },
+    error: { code: codeOf(cause), message: errorMessage(cause) },
     result: left.length === 0 ? null : { left: left.map(toJson) },
   });
 }

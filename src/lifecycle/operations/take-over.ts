@@ -1,4 +1,4 @@
-import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
+import { type AoErrorCode, codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import {
   isFinished,
   type LeasedOperation,
@@ -109,6 +109,6 @@ function isEndedUnder(deps: LedgerDeps, { id, attempt }: LeasedOperation): boole
 }
 
 function takeOverError({ id, sessionId, kind }: Operation, error: unknown): TakeOverError {
-  const code = isAoError(error) ? error.code : "internal";
+  const code = codeOf(error);
   return { operationId: id, sessionId, kind, code, message: errorMessage(error) };
 }

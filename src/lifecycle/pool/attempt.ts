@@ -1,4 +1,4 @@
-import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { codeOf, errorMessage } from "../../domain/errors.ts";
 import type { RecoveryError } from "../recovery/recovery.ts";
 
 /** What some work came to, and what could not be done. */
@@ -16,7 +16,7 @@ export async function attempt<Value>(
   try {
     return { value: await work(), errors: [] };
   } catch (error) {
-    const code = isAoError(error) ? error.code : "internal";
+    const code = codeOf(error);
     return { value: otherwise, errors: [{ subject, code, message: errorMessage(error) }] };
   }
 }

@@ -1,22 +1,13 @@
-import { parseSessionId } from "../../domain/ids.ts";
-import type { SessionRecord } from "../../domain/session.ts";
 import type { MarkedRuntime, RuntimeMark } from "../../ports/runtime.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
+import { type Owners, ownsRuntime, ownsWorkspace, readOwners } from "./owners.ts";
 import type { Orphan } from "./reconcile-result.ts";
 
 /** What carries our marks and has no owner. */
 export interface Orphans {
   readonly runtimes: readonly MarkedRuntime[];
   readonly workspaces: readonly MarkedWorkspace[];
-}
-
-/** What owns things: rows, and the sessions that operations work on. */
-interface Owners {
-  readonly rows: ReadonlyMap<string, SessionRecord>;
-  readonly busy: ReadonlySet<string>;
-  /** The row of an operation or a session cannot be read, and not even its session is known: it may own anything. */
-  readonly isBlind: boolean;
 }
 
 /**
@@ -49,28 +40,6 @@ function strangers(owners: Owners, { runtimes, workspaces }: Orphans): Orphans {
       (workspace) => workspace.spare === undefined && !ownsWorkspace(owners, workspace),
     ),
   };
-}
-
-function readOwners({ store, operations }: SessionDeps): Owners {
-  // Operations before rows: one that ends in between has left its row.
-  const { operations: unfinished, unreadable } = operations.unfinished();
-  const { sessions: rows, unreadable: damaged } = store.rows();
-  const sessions = [...unfinished, ...unreadable].flatMap(({ sessionId }) => sessionId ?? []);
-  const isBlind =
-    unreadable.some(({ sessionId }) => sessionId === null) ||
-    damaged.some(({ id }) => parseSessionId(id) === undefined);
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return { rows: byId, busy: new Set([...sessions, ...damaged.map(({ id }) => id)]), isBlind };
-}
-
-function ownsRuntime({ rows, busy, isBlind }: Owners, { sessionId, launchId }: RuntimeMark): boolean {
-  return isBlind || busy.has(sessionId) || rows.get(sessionId)?.metadata.launchId === launchId;
-}
-
-function ownsWorkspace({ rows, busy, isBlind }: Owners, { ref }: MarkedWorkspace): boolean {
-  const metadata = rows.get(ref.sessionId)?.metadata;
-  const isOfRow = metadata?.workspacePath === ref.path && metadata.workspaceFreedAtMs === null;
-  return isBlind || busy.has(ref.sessionId) || isOfRow;
 }
 
 type Told = Pick<Orphan, "action" | "detail"> & Partial<Pick<Orphan, "salvageRef" | "fix">>;

@@ -1,4 +1,4 @@
-import { type AoErrorCode, errorMessage, isAoError } from "../../domain/errors.ts";
+import { type AoErrorCode, codeOf, errorMessage } from "../../domain/errors.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import { deriveStatus } from "../../domain/status.ts";
@@ -14,6 +14,7 @@ import type { ReconcileResult, Transition } from "./reconcile-result.ts";
 import { recoverOperations } from "./recover-operations.ts";
 import type { RecoveryError } from "./recovery.ts";
 import { sweepDrafts } from "./sweep-drafts.ts";
+import { sweepLaunches } from "./sweep-launches.ts";
 import { type UndoneOrphans, undoOrphans } from "./undo-orphans.ts";
 
 interface Observed {
@@ -31,8 +32,8 @@ export interface ReconcileOptions extends ContinueOptions {
 /**
  * One tick: takes over what dead processes left, looks at every live session once and saves what it saw, takes up
  * the goals whose agents rest, delivers the messages that wait and can be delivered, tidies the inbox, takes away
- * what nobody owns, makes worktrees ahead where they are asked for, deletes the files of removed worktrees and what
- * broken-off writes left. What cannot be done is among the errors and stops nothing else. A second tick at once changes
+ * what nobody owns, makes worktrees ahead where they are asked for, deletes the files of removed worktrees, of
+ * launches that are over, and what broken-off writes left. What cannot be done is among the errors and stops nothing else. A second tick at once changes
  * nothing.
  *
  * @throws AoError when the store cannot be used.
@@ -61,6 +62,7 @@ export async function reconcile(deps: SessionDeps, options: ReconcileOptions = {
     const { left } = await crossing(deps, "reconcile.trash", () => deps.workspace.sweepTrash());
     return { errors: left.map(({ path, why }) => errorOf(`trash ${path}`, "data_dir_unusable", why)) };
   });
+  const left = await orError("launches", {}, async () => ({ errors: await sweepLaunches(deps) }));
   const cleared = await orError("drafts", {}, async () => {
     await sweepDrafts(deps);
     await deps.locks.sweep();
@@ -77,7 +79,9 @@ export async function reconcile(deps: SessionDeps, options: ReconcileOptions = {
     setAside: tidied.setAside,
     errors: [
       errors,
-      ...[seen, taken, sent, settled, tidied, undone, tended, swept, cleared].map((part) => part.errors),
+      ...[seen, taken, sent, settled, tidied, undone, tended, swept, left, cleared].map(
+        (part) => part.errors,
+      ),
     ].flat(),
   };
 }
@@ -119,7 +123,7 @@ async function orError<Result extends object>(
   try {
     return await work();
   } catch (error) {
-    const code = isAoError(error) ? error.code : "internal";
+    const code = codeOf(error);
     return { ...otherwise, errors: [{ subject, code, message: errorMessage(error) }] };
   }
 }

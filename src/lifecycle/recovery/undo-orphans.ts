@@ -1,5 +1,5 @@
 import { type JsonValue, jsonMembers } from "../../domain/canonical-json.ts";
-import { AoError, errorMessage, isAoError } from "../../domain/errors.ts";
+import { AoError, codeOf, errorMessage, isAoError } from "../../domain/errors.ts";
 import type { Operation } from "../../domain/operation.ts";
 import type { MarkedRuntime, RuntimeSurvey } from "../../ports/runtime.ts";
 import type { MarkedWorkspace } from "../../ports/workspace.ts";
@@ -101,7 +101,7 @@ async function settle(
   } catch (error) {
     // Another process has taken it up meanwhile: then it is no orphan.
     if (isAoError(error, "operation_in_progress")) return null;
-    errors.push({ subject, code: isAoError(error) ? error.code : "internal", message: errorMessage(error) });
+    errors.push({ subject, code: codeOf(error), message: errorMessage(error) });
     return null;
   }
 }

@@ -1,4 +1,4 @@
-import { errorMessage, isAoError } from "../../domain/errors.ts";
+import { codeOf, errorMessage } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isTerminal } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
@@ -75,7 +75,7 @@ async function tryRestore(ao: ConfiguredDeps, id: SessionId): Promise<Outcome> {
   try {
     return await restoreConfigured(ao, id, { fresh: false });
   } catch (error) {
-    const code = isAoError(error) ? error.code : "internal";
+    const code = codeOf(error);
     return { id, code, message: errorMessage(error) };
   }
 }

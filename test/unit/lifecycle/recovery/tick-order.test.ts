@@ -76,6 +76,7 @@ async function aBusyWorld(): Promise<World> {
 test("a tick cancels before it settles what ended, looks once at all that live, then delivers, tidies and sweeps", async () => {
   const world = await aBusyWorld();
   world.clearLog();
+  const launches = [CANCELLED, LOST].map((id) => `/data/launch/${id}/${world.row(id).metadata.launchId}`);
   const { errors } = await reconcile(watched(world));
   expect(errors).toEqual([]);
   const story = world.log.filter((line) => !line.startsWith("store."));
@@ -83,6 +84,7 @@ test("a tick cancels before it settles what ended, looks once at all that live, 
   expect([...new Set(story)]).toEqual([
     ...["inbox.pending", "inbox.remove", `turns.save ${CANCELLED} failed`],
     ...[`runtime.look ${CANCELLED} ${LOST} ${RESTING}`, `turns.save ${LOST} interrupted`],
+    ...launches.map((folder) => `files.removeTree ${folder}`),
     ...[`runtime.look ${RESTING}`, `messenger.send ${RESTING}`, `turns.save ${RESTING} running`],
     ...["inbox.tidy", "workspace.sweepTrash"],
   ]);
