@@ -47,6 +47,8 @@ export interface SessionMetadata {
   readonly model: string | null;
   readonly permissions: PermissionMode;
   readonly agentSessionId: string | null;
+  /** Where the agent of this launch keeps its conversations, if it told; absent or `null` when it did not. */
+  readonly agentHome?: string | null;
   /** Conversations that a restore has left behind for a new one, the newest last. */
   readonly previousAgentSessionIds: readonly string[];
   readonly launchId: LaunchId;

@@ -6,7 +6,7 @@ import { literalText } from "../domain/literal-text.ts";
 import type { SessionMetadata, SessionRecord } from "../domain/session.ts";
 import type { GoalProvenance } from "../domain/turn.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../ports/agent.ts";
-import type { AgentPlace } from "../ports/agent-target.ts";
+import type { AgentPlace, ConversationPlace } from "../ports/agent-target.ts";
 import type { Fence } from "../ports/fence.ts";
 import type { RuntimeSpec } from "../ports/runtime.ts";
 import type { SessionDeps } from "./deps.ts";
@@ -60,10 +60,26 @@ export function launchEnvironment(
   return agentEnvironment({ callerEnv, projectEnv, agentEnv, ao });
 }
 
+/** Where an agent that is launched in that environment keeps its conversations; `null` when it does not tell. */
+export function agentHome(
+  agent: Agent,
+  env: Readonly<Record<string, string | undefined>>,
+  workspacePath: string,
+): string | null {
+  return agent.home?.(env, workspacePath) ?? null;
+}
+
+/** Where the conversations of a session lie, as its last launch had it. */
+export function conversationPlace(dataDir: string, { metadata }: SessionRecord): ConversationPlace {
+  const { workspacePath, agentHome: home = null } = metadata;
+  return { dataDir, workspacePath, home };
+}
+
 /** What an agent needs to find what it keeps of the launch that a record names. */
-export function agentPlace(dataDir: string, { id, metadata }: SessionRecord): AgentPlace {
-  const { agentSessionId, workspacePath, launchId } = metadata;
-  return { agentSessionId, workspacePath, dataDir, launchDir: launchDir(dataDir, id, launchId) };
+export function agentPlace(dataDir: string, record: SessionRecord): AgentPlace {
+  const { agentSessionId, launchId } = record.metadata;
+  const launch = launchDir(dataDir, record.id, launchId);
+  return { ...conversationPlace(dataDir, record), agentSessionId, launchDir: launch };
 }
 
 /**

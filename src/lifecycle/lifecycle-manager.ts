@@ -36,7 +36,14 @@ export interface StartedSession {
 /** What a restore starts anew; everything else of the session stays. */
 export type RestorePatch = Pick<
   SessionMetadata,
-  "launchId" | "launchedAtMs" | "agentSessionId" | "workspacePath" | "branch" | "runtime" | "process"
+  | "launchId"
+  | "launchedAtMs"
+  | "agentSessionId"
+  | "agentHome"
+  | "workspacePath"
+  | "branch"
+  | "runtime"
+  | "process"
 >;
 
 /**

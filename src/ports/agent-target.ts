@@ -1,11 +1,23 @@
 import type { LaunchId, SessionId } from "../domain/ids.ts";
 import type { MessageTarget } from "./messenger.ts";
 
-/** Where what an agent keeps of one launch lies. */
-export interface AgentPlace {
-  readonly agentSessionId: string | null;
-  readonly workspacePath: string;
+/** Where the conversations of a session's agent lie. */
+export interface ConversationPlace {
   readonly dataDir: string;
+  readonly workspacePath: string;
+  /** As `Agent.home` told of the launch; `null` when it did not: then the caller's own environment tells. */
+  readonly home: string | null;
+}
+
+/** The same, for the end of its log. */
+export interface LogPlace extends ConversationPlace {
+  /** A log that was not changed after it, Unix milliseconds, need not be read. */
+  readonly sinceMs?: number;
+}
+
+/** Where what an agent keeps of one launch lies. */
+export interface AgentPlace extends ConversationPlace {
+  readonly agentSessionId: string | null;
   /** The folder of its launch. */
   readonly launchDir: string;
 }

@@ -7,7 +7,7 @@ import type { ConversationEntry } from "../domain/transcript/conversation-entry.
 import type { GoalProvenance } from "../domain/turn.ts";
 import type { TurnSignal } from "../domain/turn-signal.ts";
 import type { AgentProfile } from "./agent-profile.ts";
-import type { AgentTarget, RunningLaunch } from "./agent-target.ts";
+import type { AgentTarget, ConversationPlace, LogPlace, RunningLaunch } from "./agent-target.ts";
 import type { GoalRuntime } from "./goal-runtime.ts";
 import type { Typed } from "./messenger.ts";
 import type { ToolCheck } from "./tool-check.ts";
@@ -89,8 +89,10 @@ export interface LaunchPlan {
 
 /** A conversation that is to go on twice, and where it is cut. */
 export interface ForkRequest {
-  /** The conversation that is copied, by the agent's own id, and the workspace in which it was held. */
-  readonly source: { readonly agentSessionId: string; readonly workspacePath: string };
+  /** The conversation that is copied, and where it was held. */
+  readonly source: Omit<ConversationPlace, "dataDir"> & { readonly agentSessionId: string };
+  /** Where the new one has to be, as `Agent.home` tells of its launch; `null` when it does not. */
+  readonly home: string | null;
   /**
    * The `ConversationEntry.position` of the last entry that the new conversation remembers, as this agent gave it.
    * For `native` there is none after it.
@@ -200,16 +202,18 @@ export interface Agent {
    * @throws AoError agent_session_unknown when the agent cannot resume.
    */
   resume(request: LaunchRequest): LaunchPlan;
+  /**
+   * Where it keeps its conversations when it is started in that environment and that folder, an absolute path. Pure.
+   * Absent when neither has a part in that.
+   */
+  home?(env: Readonly<Record<string, string | undefined>>, workspacePath: string): string;
   /** Whether it still has that conversation. @throws AoError agent_unavailable when its files cannot be read. */
-  hasConversation(
-    agentSessionId: string,
-    request: { readonly dataDir: string; readonly workspacePath: string },
-  ): Promise<boolean>;
+  hasConversation(agentSessionId: string, place: ConversationPlace): Promise<boolean>;
   /**
    * Deletes what it wrote of a conversation whose first launch is taken back. Idempotent; an id that is none names
    * nothing. Absent when it keeps nothing that is `ao`'s to delete.
    */
-  forgetConversation?(agentSessionId: string, request: { readonly dataDir: string }): Promise<void>;
+  forgetConversation?(agentSessionId: string, place: Pick<ConversationPlace, "dataDir">): Promise<void>;
   /**
    * Hands a message over by a door of its own, in place of the keyboard; confirmed by the same receipt. Absent:
    * messages are typed. `closed`: not by this door now, nothing was sent, and it is typed.
@@ -231,18 +235,13 @@ export interface Agent {
    */
   readonly readConversation?: (
     agentSessionId: string,
-    request: { readonly dataDir: string; readonly workspacePath: string },
+    place: ConversationPlace,
   ) => Promise<readonly ConversationEntry[] | null>;
   /**
    * What the last record of the agent's own log says that it does, of whichever launch; asked for as long as a
    * launch has told nothing by hooks, and when the hooks of one at work have been still for a while. `undefined` when
    * the log is missing, cannot be read, or does not say. Absent when it keeps none. Reads only the end of the agent's
    * own files, runs no process; never rejects.
-   *
-   * @param request `sinceMs`: a log that was not changed after it, Unix milliseconds, need not be read.
    */
-  readonly readActivity?: (
-    agentSessionId: string,
-    request: { readonly dataDir: string; readonly workspacePath: string; readonly sinceMs?: number },
-  ) => Promise<LoggedActivity | undefined>;
+  readonly readActivity?: (id: string, place: LogPlace) => Promise<LoggedActivity | undefined>;
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findRollout } from "../../src/adapters/agents/codex/codex-files.ts";
@@ -268,4 +268,25 @@ test("bypass asks for nothing, and the model is the one that was chosen", async 
 
 test("the version that was pinned here is the one that its adapter says it was tested with", () => {
   expect(CODEX_PROFILE.tested).toMatchObject({ to: agentVersion("@openai/codex") });
+});
+
+describe("codex in a home that the project's env names", () => {
+  test("comes back with its own conversation, and an error that its log alone tells is heard", async () => {
+    const world = await agentWorld(CODEX);
+    const home = join(world.ao.root, "moved");
+    renameSync(join(world.ao.home, ".codex"), home);
+    writeFileSync(join(world.repository, "ao.yaml"), `env:\n  CODEX_HOME: ${JSON.stringify(home)}\n`);
+    world.model.script("breaks", error(400));
+    const id = await world.spawn("first-words");
+    await world.until(id, "idle");
+    await send(world, id, "breaks");
+    await world.eventually("it failed", async () => (await outcomesOf(world, id))[1] === "failed");
+    expect((await world.ao.run(["kill", id])).exitCode).toBe(0);
+    expect((await world.ao.run(["restore", id], { cwd: world.ao.root })).exitCode).toBe(0);
+    expect(await send(world, id, "after-words")).toMatchObject({ state: "delivered" });
+    await world.until(id, "idle");
+    const [request] = world.model.about("after-words");
+    expect(request?.prompts.some((prompt) => prompt.includes("first-words"))).toBe(true);
+    expect(existsSync(join(world.ao.home, ".codex", "sessions"))).toBe(false);
+  });
 });

@@ -29,6 +29,13 @@ export interface AgentSetup {
    * position of the last entry of each turn.
    */
   readonly converse?: (agentSessionId: string) => readonly [number, number];
+  /** For an agent whose environment says where its conversations are: one that was launched where they are not. */
+  readonly moved?: {
+    /** The same agent for a caller with another environment. */
+    readonly agent: Agent;
+    /** The environment that leads to where `know` and `converse` make them. */
+    readonly env: Readonly<Record<string, string>>;
+  };
 }
 
 const CONVERSATION = "5f0c1f6e-0d5b-4b8e-9c8e-2f4f7a8b9c0d";
@@ -59,6 +66,30 @@ function aRequest(over: Partial<LaunchRequest> = {}): LaunchRequest {
 
 function frozen(request: LaunchRequest): LaunchRequest {
   return Object.freeze({ ...request, extraArgs: Object.freeze([...request.extraArgs]) });
+}
+
+const NEW = "0b0b5f62-6b52-4a6f-8a4a-3c1d5e9f7a21";
+const forking = (
+  { dataDir, forkWorkspace: workspacePath = WORKSPACE }: AgentSetup,
+  throughPosition: number,
+  home: string | null = null,
+): ForkRequest => ({
+  source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE, home },
+  home,
+  throughPosition,
+  launch: frozen(
+    aRequest({
+      dataDir,
+      workspacePath,
+      launchDir: `${dataDir}/launch`,
+      agentSessionId: NEW,
+      promptFile: null,
+    }),
+  ),
+});
+
+function homeOf({ agent, env }: NonNullable<AgentSetup["moved"]>): string | null {
+  return agent.home?.(env, WORKSPACE) ?? null;
 }
 
 function valuesOf(plan: LaunchPlan): readonly string[] {
@@ -175,24 +206,6 @@ export function agentContract(name: string, open: () => AgentSetup): void {
     });
 
     describe("a fork of it", () => {
-      const NEW = "0b0b5f62-6b52-4a6f-8a4a-3c1d5e9f7a21";
-      const forking = (
-        { dataDir, forkWorkspace: workspacePath = WORKSPACE }: AgentSetup,
-        throughPosition: number,
-      ): ForkRequest => ({
-        source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE },
-        throughPosition,
-        launch: frozen(
-          aRequest({
-            dataDir,
-            workspacePath,
-            launchDir: `${dataDir}/launch`,
-            agentSessionId: NEW,
-            promptFile: null,
-          }),
-        ),
-      });
-
       test("is of the kind that its capabilities tell", () => {
         const { fork, capabilities } = open().agent;
         expect(fork?.kind ?? "none").toBe(capabilities.fork);
@@ -203,11 +216,11 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         const { agent, dataDir, converse } = setup;
         if (agent.fork?.kind !== "prefix") return;
         const [first] = converse?.(CONVERSATION) ?? [0, 0];
-        const where = { dataDir, workspacePath: WORKSPACE };
+        const where = { dataDir, workspacePath: WORKSPACE, home: null };
         const before = await agent.readConversation?.(CONVERSATION, where);
         const { agentSessionId, inheritedThrough } = accepted(await agent.fork.copy(forking(setup, first)));
         expect(agentSessionId).not.toBe(CONVERSATION);
-        const copied = { dataDir, workspacePath: setup.forkWorkspace ?? WORKSPACE };
+        const copied = { dataDir, workspacePath: setup.forkWorkspace ?? WORKSPACE, home: null };
         expect(await agent.hasConversation(agentSessionId, copied)).toBe(true);
         expect(await agent.readConversation?.(CONVERSATION, where)).toEqual(before);
         const told = (await agent.readConversation?.(agentSessionId, copied)) ?? [];
@@ -220,7 +233,7 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         const setup = open();
         const { agent, dataDir, know, converse } = setup;
         if (agent.fork?.kind !== "prefix") return;
-        const where = { dataDir, workspacePath: WORKSPACE };
+        const where = { dataDir, workspacePath: WORKSPACE, home: null };
         expect(await agent.fork.copy(forking(setup, 1))).toMatchObject({ kind: "refused" });
         expect(await agent.hasConversation(NEW, where)).toBe(false);
         const [first] = converse?.(CONVERSATION) ?? [0, 0];
@@ -248,11 +261,47 @@ export function agentContract(name: string, open: () => AgentSetup): void {
     describe("its conversations", () => {
       test("one it keeps is there, others are not", async () => {
         const { agent, dataDir, know } = open();
-        const request = { dataDir, workspacePath: "/data/worktrees/app/app-7" };
+        const request = { dataDir, workspacePath: WORKSPACE, home: null };
         know?.(CONVERSATION);
         expect(await agent.hasConversation(CONVERSATION, request)).toBe(know !== undefined);
         const other = CONVERSATION.replace("5", "6");
         expect(await agent.hasConversation(other, request)).toBe(false);
+      });
+
+      test("one in the home that its launch had is found and read there, whatever the caller's is", async () => {
+        const setup = open();
+        const { dataDir, moved, converse } = setup;
+        expect(moved === undefined).toBe(setup.agent.home === undefined);
+        if (moved === undefined) return;
+        const { agent } = moved;
+        const make = converse ?? setup.know;
+        make?.(CONVERSATION);
+        const home = homeOf(moved);
+        const place = { dataDir, workspacePath: WORKSPACE, home };
+        expect(await agent.hasConversation(CONVERSATION, { ...place, home: null })).toBe(false);
+        expect(await agent.hasConversation(CONVERSATION, place)).toBe(true);
+        const told = await setup.agent.readConversation?.(CONVERSATION, { ...place, home: null });
+        expect(await agent.readConversation?.(CONVERSATION, place)).toEqual(told);
+      });
+
+      test("one in the home that its launch had is copied there, whatever the caller's is", async () => {
+        const setup = open();
+        const { dataDir, moved, converse } = setup;
+        if (moved?.agent.fork?.kind !== "prefix") return;
+        const { agent } = moved;
+        const [first] = converse?.(CONVERSATION) ?? [0, 0];
+        const home = homeOf(moved);
+        const { agentSessionId } = accepted(await moved.agent.fork.copy(forking(setup, first, home)));
+        const copied = { dataDir, workspacePath: setup.forkWorkspace ?? WORKSPACE, home };
+        expect(await agent.hasConversation(agentSessionId, copied)).toBe(true);
+        expect(await agent.hasConversation(agentSessionId, { ...copied, home: null })).toBe(false);
+      });
+
+      test("a home that is given relative is one below its workspace", () => {
+        const { agent, moved } = open();
+        const names = Object.keys(moved?.env ?? {});
+        const env = Object.fromEntries(names.map((name) => [name, "own"]));
+        if (names.length > 0) expect(agent.home?.(env, WORKSPACE)).toMatch(new RegExp(`^${WORKSPACE}/own`));
       });
 
       test("one that cannot be looked at is not taken for none", async () => {
@@ -260,9 +309,9 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         if (hide === undefined) return;
         hide(CONVERSATION);
         await expect(
-          agent.hasConversation(CONVERSATION, { dataDir, workspacePath: WORKSPACE }),
+          agent.hasConversation(CONVERSATION, { dataDir, workspacePath: WORKSPACE, home: null }),
         ).rejects.toMatchObject({ code: "agent_unavailable" });
-        const place = { dataDir, workspacePath: WORKSPACE };
+        const place = { dataDir, workspacePath: WORKSPACE, home: null };
         expect((await agent.readConversation?.(CONVERSATION, place)) ?? null).toBe(null);
       });
 
@@ -273,8 +322,8 @@ export function agentContract(name: string, open: () => AgentSetup): void {
         know?.(other);
         await agent.forgetConversation?.(CONVERSATION, { dataDir });
         await agent.forgetConversation?.(CONVERSATION, { dataDir });
-        const workspacePath = "/data/worktrees/app/app-7";
-        const has = (id: string) => agent.hasConversation(id, { dataDir, workspacePath });
+        const has = (id: string) =>
+          agent.hasConversation(id, { dataDir, workspacePath: WORKSPACE, home: null });
         const keeps = know !== undefined;
         const forgets = agent.forgetConversation !== undefined;
         expect([await has(CONVERSATION), await has(other)]).toEqual([keeps && !forgets, keeps]);
@@ -282,7 +331,7 @@ export function agentContract(name: string, open: () => AgentSetup): void {
 
       test.each(["", "..", "../../etc/passwd", "/etc/passwd", "a\0b", "*"])("%j names none", async (id) => {
         const { agent, dataDir } = open();
-        expect(await agent.hasConversation(id, { dataDir, workspacePath: "/" })).toBe(false);
+        expect(await agent.hasConversation(id, { dataDir, workspacePath: "/", home: null })).toBe(false);
       });
     });
 

@@ -8,7 +8,9 @@ import { opencodeAgent } from "../../src/adapters/agents/opencode/opencode-agent
 import { databasePath } from "../../src/adapters/agents/opencode/opencode-files.ts";
 import { shellAgent } from "../../src/adapters/agents/shell/shell-agent.ts";
 import { memoryAgent } from "../../src/adapters/memory/agent.ts";
+import { MEMORY_HOME } from "../../src/adapters/memory/agent-forks.ts";
 import type { ConversationEntry } from "../../src/domain/transcript/conversation-entry.ts";
+import type { Agent } from "../../src/ports/agent.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { importingProgram } from "../unit/adapters/agents/opencode/imports.ts";
 import { fillDatabase, recordedRows } from "../unit/adapters/agents/opencode/recorded.ts";
@@ -19,25 +21,34 @@ const entryAt = (position: number): ConversationEntry => ({
   ...{ role: "user", text: `${position}`, edge: "start", detail: {} },
 });
 
+/** A twin, and the same for a caller with another home. */
+function twin(overrides: Parameters<typeof memoryAgent>[0]) {
+  const agent = memoryAgent(overrides);
+  const hasConversation: Agent["hasConversation"] = (id, { home, ...place }) =>
+    agent.hasConversation(id, { ...place, home: home ?? "/home/other" });
+  return { agent, moved: { agent: { ...agent, hasConversation }, env: { AGENT_HOME: MEMORY_HOME } } };
+}
+
 agentContract("memory", () => {
-  const agent = memoryAgent();
+  const { agent, moved } = twin({});
   const converse = (id: string) => {
     agent.addConversation(id);
     agent.setLog(id, [entryAt(1), entryAt(2)]);
     return [1, 2] as const;
   };
-  return { agent, dataDir: "/data", know: agent.addConversation, converse };
+  return { agent, dataDir: "/data", know: (id) => agent.addConversation(id), converse, moved };
 });
 
 agentContract("a memory agent that forks by its own command", () => {
-  const agent = memoryAgent({ fork: "native" });
-  return { agent, dataDir: "/data", know: agent.addConversation };
+  const { agent, moved } = twin({ fork: "native" });
+  return { agent, dataDir: "/data", know: (id) => agent.addConversation(id), moved };
 });
 
-agentContract("a memory agent that can do nothing", () => ({
-  agent: memoryAgent({ pinsSessionId: false, resume: false, fork: "none", hooks: false, receipts: false }),
-  dataDir: "/data",
-}));
+agentContract("a memory agent that can do nothing", () => {
+  const none = { pinsSessionId: false, resume: false, fork: "none", hooks: false, receipts: false } as const;
+  const { agent, moved } = twin(none);
+  return { agent, dataDir: "/data", know: (id) => agent.addConversation(id), moved };
+});
 
 agentContract("embedded", () => {
   const dataDir = tempDir();
@@ -81,7 +92,9 @@ agentContract("claude-code", () => {
   };
   const agent = claudeCodeAgent({ env: { HOME: home }, uid: 1000 });
   const hide = (id: string) => void mkdirSync(join(folder, `${id}.jsonl`), { recursive: true });
-  return { agent, dataDir: tempDir(), know: (id) => void converse(id), hide, converse };
+  const other = claudeCodeAgent({ env: { HOME: tempDir() }, uid: 1000 });
+  const moved = { agent: other, env: { CLAUDE_CONFIG_DIR: join(home, ".claude") } };
+  return { agent, dataDir: tempDir(), know: (id) => void converse(id), hide, converse, moved };
 });
 
 agentContract("codex", () => {
@@ -106,7 +119,9 @@ agentContract("codex", () => {
   };
   const agent = codexAgent({ env: { HOME: home } });
   const hide = (id: string) => void mkdirSync(join(folder, `rollout-1-${id}.jsonl`), { recursive: true });
-  return { agent, dataDir: tempDir(), know: (id) => void converse(id), hide, converse };
+  const other = codexAgent({ env: { HOME: tempDir() } });
+  const moved = { agent: other, env: { CODEX_HOME: join(home, ".codex") } };
+  return { agent, dataDir: tempDir(), know: (id) => void converse(id), hide, converse, moved };
 });
 
 agentContract("opencode", () => {
@@ -148,7 +163,9 @@ agentContract("opencode", () => {
     mkdirSync(dirname(databasePath({ HOME: home })), { recursive: true });
     writeFileSync(databasePath({ HOME: home }), "no database");
   };
-  return { agent, ...places, know: (id) => void converse(id), hide, converse };
+  const other = opencodeAgent({ env: { HOME: tempDir(), PATH: importingProgram(home) } });
+  const moved = { agent: other, env: { XDG_DATA_HOME: join(home, ".local/share") } };
+  return { agent, ...places, know: (id) => void converse(id), hide, converse, moved };
 });
 
 agentContract("shell", () => ({ agent: shellAgent(), dataDir: tempDir() }));

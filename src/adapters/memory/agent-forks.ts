@@ -8,6 +8,9 @@ import type {
   LaunchRequest,
 } from "../../ports/agent.ts";
 
+/** Where it keeps its conversations when its environment has no `AGENT_HOME`. */
+export const MEMORY_HOME = "/home/agent";
+
 /** The command of an agent that exists only in memory. */
 export function launchPlan(request: LaunchRequest, idArgs: readonly string[]): LaunchPlan {
   return { argv: ["agent", ...idArgs, ...request.extraArgs], env: {}, files: [], settleMs: 10 };
@@ -26,7 +29,8 @@ export interface MemoryForks {
 
 /** What it knows. */
 interface Known {
-  readonly conversations: Set<string>;
+  /** The home that each is in. */
+  readonly conversations: Map<string, string>;
   readonly logs: Map<string, readonly ConversationEntry[] | null>;
 }
 
@@ -52,15 +56,15 @@ export function memoryForks(capabilities: AgentCapabilities, known: Known): Memo
 
 function copyWithin(
   { conversations, logs }: Known,
-  { source, throughPosition, launch }: ForkRequest,
+  { source, home, throughPosition, launch }: ForkRequest,
 ): ForkAnswer {
   const id = launch.agentSessionId;
-  if (!conversations.has(source.agentSessionId))
+  if (conversations.get(source.agentSessionId) !== (source.home ?? MEMORY_HOME))
     return { kind: "refused", why: "it has no such conversation" };
   if (id === null || conversations.has(id)) return { kind: "refused", why: "the new id is not free" };
   const log = logs.get(source.agentSessionId) ?? null;
   logs.set(id, log?.filter(({ position }) => position <= throughPosition) ?? null);
-  conversations.add(id);
+  conversations.set(id, home ?? MEMORY_HOME);
   return { kind: "accepted", agentSessionId: id, inheritedThrough: throughPosition };
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { CancelAnswer } from "../../domain/cancel-answer.ts";
 import { AoError } from "../../domain/errors.ts";
 import type { HookEvent } from "../../domain/facts.ts";
@@ -15,14 +16,14 @@ import type {
 } from "../../ports/agent.ts";
 import type { ToolCheck } from "../../ports/tool-check.ts";
 import type { CancelTarget } from "../../ports/turn-cancel.ts";
-import { type MemoryForks, memoryForks, launchPlan as plan } from "./agent-forks.ts";
+import { MEMORY_HOME, type MemoryForks, memoryForks, launchPlan as plan } from "./agent-forks.ts";
 
 /** An agent that exists only in memory, with what a test may set about it. */
 export interface MemoryAgent extends Agent, Pick<MemoryForks, "forks" | "answerForks"> {
   /** What `check` answers from now on; at first it is installed. */
   setPresence(presence: ToolCheck): void;
-  /** Makes the agent know a conversation, as if it had been held. */
-  addConversation(agentSessionId: string): void;
+  /** Makes the agent know a conversation, as if it had been held; in its usual home when none is given. */
+  addConversation(agentSessionId: string, home?: string): void;
   removeConversation(agentSessionId: string): void;
   /** What its own log holds of a conversation from now on; `null` when it cannot be read, as at first. */
   setLog(agentSessionId: string, entries: readonly ConversationEntry[] | null): void;
@@ -122,7 +123,7 @@ function withoutText(turn: TurnSignal): TurnSignal {
 export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "memory"): MemoryAgent {
   const capturesSessionId = overrides.pinsSessionId === false;
   const capabilities = { ...ALL, capturesSessionId, ...overrides };
-  const conversations = new Set<string>();
+  const conversations = new Map<string, string>();
   const logs = new Map<string, readonly ConversationEntry[] | null>();
   const activities = new Map<string, LoggedActivity | undefined>();
   let presence: ToolCheck = { kind: "ok", version: "1.0.0", path: "/bin/agent" };
@@ -149,7 +150,9 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     check: async () => presence,
     launch: (request) => launch(capabilities.pinsSessionId, request),
     resume: (request) => resume(capabilities.resume, request),
-    hasConversation: async (agentSessionId) => conversations.has(agentSessionId),
+    home: (env, workspacePath) => resolve(workspacePath, env["AGENT_HOME"] ?? MEMORY_HOME),
+    hasConversation: async (agentSessionId, { home }) =>
+      conversations.get(agentSessionId) === (home ?? MEMORY_HOME),
     interpret: (event) => interpret(capabilities, event),
     setPresence: (next) => {
       presence = next;
@@ -157,7 +160,7 @@ export function memoryAgent(overrides: Partial<AgentCapabilities> = {}, name = "
     async forgetConversation(agentSessionId) {
       conversations.delete(agentSessionId);
     },
-    addConversation: (agentSessionId) => conversations.add(agentSessionId),
+    addConversation: (agentSessionId, home = MEMORY_HOME) => conversations.set(agentSessionId, home),
     removeConversation: (agentSessionId) => conversations.delete(agentSessionId),
     readConversation: async (agentSessionId) => logs.get(agentSessionId) ?? null,
     readActivity: async (agentSessionId) => activities.get(agentSessionId),

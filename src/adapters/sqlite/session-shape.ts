@@ -104,6 +104,7 @@ const metadata = shape<StoredMetadata>({
   model: nullable(text),
   permissions: oneOf(PERMISSION_MODES),
   agentSessionId: nullable(text),
+  agentHome: optional(nullable(text)),
   previousAgentSessionIds: listOf(text),
   launchId: parsedBy(parseLaunchId),
   launchedAtMs: optional(number),

@@ -6,6 +6,7 @@ import { initialLifecycle } from "../../domain/lifecycle.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
+import { agentHome } from "../launch-agent.ts";
 import type { ForkPoint } from "./fork-point.ts";
 import type { ForkProgress } from "./fork-progress.ts";
 import type { ForkRequest } from "./fork-request.ts";
@@ -28,6 +29,8 @@ export function draftFork(deps: SessionDeps, { source, request }: Drafting, poin
   const own = { name: partName(deps, owner.id, messages), count: messages.length, digest: "" };
   const { fork: _fork, exit: _exit, launchedAtMs: _launched, salvageRef: _salvage, ...kept } = metadata;
   const nowMs = deps.clock.nowMs();
+  const path = dataLayout(deps.dataDir).worktree(projectId, id);
+  const env = { ...deps.callerEnv, ...request.settings.env };
   const seed: SessionRecord = {
     ...{ id, projectId, issueId: source.issueId, kind: source.kind, createdAtMs: nowMs, updatedAtMs: nowMs },
     terminatedAtMs: null,
@@ -35,13 +38,12 @@ export function draftFork(deps: SessionDeps, { source, request }: Drafting, poin
     metadata: {
       ...kept,
       ...{ title: request.title ?? titleIn(deps, source), launchId: deps.ids.launchId() },
-      agentSessionId: newConversation(deps, agent),
+      ...{ agentSessionId: newConversation(deps, agent), agentHome: agentHome(agent, env, path) },
       ...{ previousAgentSessionIds: [], workspaceFreedAtMs: null, runtime: null, process: null },
       ...{ heard: null, killNote: null },
     },
   };
   const { repositoryPath } = metadata;
-  const path = dataLayout(deps.dataDir).worktree(projectId, id);
   return {
     ...{ phase: "prepared", hash: null, keptBefore: null, plan: null, created: null, accepted: null },
     ref: { projectId, sessionId: id, repositoryPath, path },

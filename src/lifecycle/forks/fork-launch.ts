@@ -33,8 +33,9 @@ function forking(agent: Agent, progress: ForkProgress): Agent {
 }
 
 function sourceOf({ frozen }: ForkProgress): Omit<ForkRequest, "launch"> {
-  const { agentSessionId, workspacePath, throughPosition } = frozen.conversation;
-  return { source: { agentSessionId, workspacePath }, throughPosition };
+  const { agentSessionId, workspacePath, home = null, throughPosition } = frozen.conversation;
+  const source = { agentSessionId, workspacePath, home };
+  return { source, home: frozen.seed.metadata.agentHome ?? null, throughPosition };
 }
 
 /** What an agent is asked for that copies a conversation. */

@@ -5,7 +5,7 @@ import type { TranscriptMessage } from "../../domain/transcript/message.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { TranscriptReader } from "../../ports/transcript-results.ts";
 import type { SessionDeps } from "../deps.ts";
-import { requireAgent } from "../launch-agent.ts";
+import { conversationPlace, requireAgent } from "../launch-agent.ts";
 import { gatherFacts } from "../observe/gather-facts.ts";
 import { saveFacts } from "../observe/observe-sessions.ts";
 import { requireSession } from "../session-refs.ts";
@@ -49,11 +49,11 @@ export async function findForkPoint(
   if (agent.fork.kind === "native" && !(isLast && isNewest(deps, found))) {
     throw unsupported(source, `agent ${agent.name} forks a conversation only at its end`);
   }
-  const { workspacePath } = found.owner.metadata;
+  const { workspacePath, home } = conversationPlace(deps.dataDir, found.owner);
   const isRecorded = conversationsIn(found.owner).includes(conversationId);
   const conversation = {
     agentSessionId: conversationId,
-    workspacePath,
+    ...{ workspacePath, home },
     throughPosition: position,
     isRecorded,
   };

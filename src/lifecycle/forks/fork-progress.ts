@@ -29,6 +29,8 @@ export interface Frozen {
   readonly conversation: {
     readonly agentSessionId: string;
     readonly workspacePath: string;
+    /** As `ConversationPlace.home`; absent for `null`. */
+    readonly home?: string | null;
     readonly throughPosition: number;
     /** The row of that session names it. */
     readonly isRecorded: boolean;

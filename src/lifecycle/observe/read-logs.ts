@@ -3,6 +3,7 @@ import { launchedAtMs } from "../../domain/launched-at.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { LoggedActivity } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
+import { conversationPlace } from "../launch-agent.ts";
 import { STILL_MS } from "./last-heard.ts";
 
 type LogDeps = Pick<SessionDeps, "agents" | "dataDir" | "clock">;
@@ -31,11 +32,11 @@ async function readLog(
   { record, heardAtMs }: LogQuestion,
 ): Promise<readonly (readonly [SessionId, LoggedActivity])[]> {
   const { id, metadata } = record;
-  const { agent, agentSessionId, workspacePath } = metadata;
+  const { agent, agentSessionId } = metadata;
   if (agentSessionId === null) return [];
   const since = heardAtMs === null ? {} : { sinceMs: heardAtMs };
   const read = agents.get(agent)?.readActivity;
-  const logged = await read?.(agentSessionId, { dataDir, workspacePath, ...since });
+  const logged = await read?.(agentSessionId, { ...conversationPlace(dataDir, record), ...since });
   if (logged === undefined || logged.atMs < launchedAtMs(record)) return [];
   const isNews = heardAtMs === null || isBehind(logged, heardAtMs, clock.nowMs());
   return isNews ? [[id, logged]] : [];

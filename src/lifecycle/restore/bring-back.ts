@@ -4,7 +4,14 @@ import type { StartedRuntime } from "../../ports/runtime.ts";
 import type { SessionStore } from "../../ports/session-store.ts";
 import type { CreatedWorkspace, WorkspaceRef, WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
-import { type LaunchDraft, launchDir, launchEnvironment, openingOf, prepareLaunch } from "../launch-agent.ts";
+import {
+  agentHome,
+  type LaunchDraft,
+  launchDir,
+  launchEnvironment,
+  openingOf,
+  prepareLaunch,
+} from "../launch-agent.ts";
 import { lifecycleManager } from "../lifecycle-manager.ts";
 import { crossing } from "../operations/crossing.ts";
 import { fenceOf } from "../operations/fence-of.ts";
@@ -61,7 +68,9 @@ async function restoreWorkspace(
   const plan = await deps.workspace.planRestore(spec);
   const begins = draft.neverBegan === true ? { begins: true } : {};
   const opens = { ...begins, ...openingOf(draft) };
-  const planned = { ref: workspaceRef(record), plan, launchId, agentSessionId, created: null, ...opens };
+  const home = agentHome(draft.agent, spec.env, spec.path);
+  const launch = { launchId, agentSessionId, agentHome: home };
+  const planned = { ref: workspaceRef(record), plan, ...launch, created: null, ...opens };
   const isThere = (path: string) => (store: SessionStore) => {
     lifecycleManager({ ...deps, store }).onWorkspaceRestored(record.id, path);
   };

@@ -5,10 +5,11 @@ import { composePrompt } from "../../domain/prompt.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { Agent } from "../../ports/agent.ts";
+import type { ConversationPlace } from "../../ports/agent-target.ts";
 import type { WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import { fencedGenerations } from "../goals/restore-fences.ts";
-import { type LaunchDraft, requireAgent } from "../launch-agent.ts";
+import { agentHome, conversationPlace, type LaunchDraft, requireAgent } from "../launch-agent.ts";
 import { mayStillRun, requireSight } from "../live-target.ts";
 import { gatherFacts, lookFailures } from "../observe/gather-facts.ts";
 import { saveFacts } from "../observe/observe-sessions.ts";
@@ -60,12 +61,16 @@ export async function draftRestore(
   const agent = requireAgent(deps, metadata.agent);
   const neverBegan = !fresh && (await isUnbegun(deps, agent, record));
   const begins = fresh || neverBegan;
+  const env = { ...deps.callerEnv, ...settings.env };
+  const place = { ...conversationPlace(deps.dataDir, record), home: agentHome(agent, env, workspacePath) };
   return {
     ...{ agent, projectId, issueId, workspacePath, model, permissions, configPath, agentArgs },
     ...{ resumes: !begins, neverBegan },
     sessionId: id,
     launchId: deps.ids.launchId(),
-    agentSessionId: begins ? newConversation(deps, agent) : await ownConversation(deps, agent, record),
+    agentSessionId: begins
+      ? newConversation(deps, agent)
+      : await ownConversation(deps, { agent, record, place }),
     prompt: begins ? composePrompt(deps.store.promptOf(id), settings.agentRules) : null,
     projectEnv: settings.env,
     goalFences: fencedGenerations(deps, record),
@@ -77,13 +82,13 @@ export async function draftRestore(
  * that chooses the id itself has told none, that is so when nothing was sent to it at all.
  */
 async function isUnbegun(deps: SessionDeps, agent: Agent, record: SessionRecord): Promise<boolean> {
-  const { agentSessionId, workspacePath, previousAgentSessionIds } = record.metadata;
+  const { agentSessionId, previousAgentSessionIds } = record.metadata;
   const { begunByPrompt, pinsSessionId } = agent.capabilities;
   if (begunByPrompt !== true) return false;
   if (previousAgentSessionIds.length > 0) return false;
   if (agentSessionId === null) return !pinsSessionId && !hasTurn(deps, record, () => true);
   if (hasTurn(deps, record, ({ startedAtMs }) => startedAtMs !== null)) return false;
-  return !(await agent.hasConversation(agentSessionId, { dataDir: deps.dataDir, workspacePath }));
+  return !(await agent.hasConversation(agentSessionId, conversationPlace(deps.dataDir, record)));
 }
 
 function hasTurn(
@@ -99,17 +104,24 @@ function newConversation({ ids }: Pick<SessionDeps, "ids">, agent: Agent): strin
   return agent.capabilities.pinsSessionId ? ids.uuid() : null;
 }
 
-async function ownConversation(deps: SessionDeps, agent: Agent, record: SessionRecord): Promise<string> {
-  const { agentSessionId, workspacePath } = record.metadata;
+interface Sought {
+  readonly agent: Agent;
+  readonly record: SessionRecord;
+  /** Where the agent will look for it once it is launched. */
+  readonly place: ConversationPlace;
+}
+
+async function ownConversation(deps: SessionDeps, { agent, record, place }: Sought): Promise<string> {
+  const { agentSessionId, agentHome: before } = record.metadata;
   if (!agent.capabilities.resume) throw conversationUnknown(record, `${agent.name} cannot take one up again`);
   if (agentSessionId === null) throw conversationUnknown(record, "none was recorded");
   const other = deps.store
     .rows()
     .sessions.find(({ id, metadata }) => id !== record.id && metadata.agentSessionId === agentSessionId);
   if (other !== undefined) throw conversationUnknown(record, `${agentSessionId} is also that of ${other.id}`);
-  const isThere = await agent.hasConversation(agentSessionId, { dataDir: deps.dataDir, workspacePath });
-  if (!isThere) throw conversationUnknown(record, `${agent.name} does not know ${agentSessionId}`);
-  return agentSessionId;
+  if (await agent.hasConversation(agentSessionId, place)) return agentSessionId;
+  const moved = before && before !== place.home ? ` in ${place.home}; it was begun in ${before}` : "";
+  throw conversationUnknown(record, `${agent.name} does not know ${agentSessionId}${moved}`);
 }
 
 function conversationUnknown({ id, metadata }: SessionRecord, why: string): AoError {

@@ -19,6 +19,8 @@ export interface RestoreProgress {
   readonly plan: WorkspacePlan | null;
   readonly launchId: LaunchId;
   readonly agentSessionId: string | null;
+  /** As `SessionMetadata.agentHome` of the launch. */
+  readonly agentHome?: string | null;
   /** `null` until the worktree is there. No agent of this launch ever ran before. */
   readonly created: CreatedWorkspace | null;
   /** The salvage that was put back into it; `null` or absent for none. */

@@ -35,10 +35,10 @@ export async function completeRestored(
   held: LeasedOperation,
   { progress, started }: Restored,
 ): Promise<RestoreResult> {
-  const { ref, launchId, agentSessionId, created, opening } = progress;
+  const { ref, launchId, agentSessionId, agentHome, created, opening } = progress;
   const patch = {
     ...{ launchId, launchedAtMs: held.createdAtMs, agentSessionId, branch: created.branch },
-    workspacePath: created.path,
+    ...{ workspacePath: created.path, agentHome: agentHome ?? null },
     runtime: started.handle,
     process: started.process,
   };

@@ -13,6 +13,7 @@ import type { StartedRuntime } from "../../ports/runtime.ts";
 import type { CreatedWorkspace, WorkspacePlan, WorkspaceSpec } from "../../ports/workspace.ts";
 import type { SessionDeps } from "../deps.ts";
 import {
+  agentHome,
   checkLaunch,
   type LaunchDraft,
   launchEnvironment,
@@ -212,7 +213,7 @@ function workspaceSpec(
 
 function planProgress(
   request: SpawnRequest,
-  { sessionId, launchId, agentSessionId }: LaunchDraft,
+  { agent: adapter, sessionId, launchId, agentSessionId }: LaunchDraft,
   {
     spec,
     plan,
@@ -230,6 +231,7 @@ function planProgress(
       ...{ repositoryPath, branch: plan.branch, baseRef: plan.baseRef, baseCommit: plan.baseCommit },
       ...{ workspacePath: plan.path, workspaceFreedAtMs: null, heard: null, killNote: null },
       ...{ runtime: null, process: null, previousAgentSessionIds: [] },
+      agentHome: agentHome(adapter, spec.env, plan.path),
     },
   };
   const registeredAtMs = request.registers?.createdAtMs ?? null;

@@ -6,6 +6,7 @@ import type { ConversationEntry } from "../../domain/transcript/conversation-ent
 import type { ToldEntry } from "../../domain/transcript/merge-conversation.ts";
 import type { Agent } from "../../ports/agent.ts";
 import type { SessionDeps } from "../deps.ts";
+import { conversationPlace } from "../launch-agent.ts";
 import { factsOf, foldFacts } from "../observe/fold-facts.ts";
 import { eventsOf, type Facts, type SaveDeps } from "../observe/gather-facts.ts";
 import { lastHeardMs } from "../observe/last-heard.ts";
@@ -167,7 +168,7 @@ async function toldByLog(
   facts: Facts,
   { record, agent, conversations }: Speaker & { readonly conversations: ReadonlySet<string> },
 ): Promise<readonly ToldEntry[]> {
-  const place = { dataDir: deps.dataDir, workspacePath: record.metadata.workspacePath };
+  const place = conversationPlace(deps.dataDir, record);
   const told: ToldEntry[] = [];
   for (const conversationId of conversations) {
     const all = (await agent.readConversation?.(conversationId, place)) ?? [];

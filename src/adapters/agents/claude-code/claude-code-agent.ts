@@ -3,6 +3,7 @@ import { AoError } from "../../../domain/errors.ts";
 import { HOOK_SCRIPT } from "../../../domain/hook-script.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
+import type { ConversationPlace } from "../../../ports/agent-target.ts";
 import { checkInstalled } from "../installed-program.ts";
 import { claudeFolder } from "./claude-files.ts";
 import { CLAUDE_PROFILE } from "./claude-profile.ts";
@@ -83,7 +84,7 @@ function resume(request: LaunchRequest): LaunchPlan {
 /** Claude Code, started with hooks of this launch alone. Its first prompt comes on standard input. */
 export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
   const { env } = options;
-  const folder = claudeFolder(env);
+  const folderOf = ({ home }: Pick<ConversationPlace, "home">) => home ?? claudeFolder(env);
   const program = {
     name: "claude",
     versionArgs: ["--version"],
@@ -108,7 +109,10 @@ export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
     },
     // A prompt that was stopped before the first word comes back into the input, where the next one would join it.
     cancel: { kind: "keys", keys: ["Escape"], clearing: ["C-c"] },
-    fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
+    fork: {
+      kind: "prefix",
+      copy: (request) => copyConversation({ from: folderOf(request.source), to: folderOf(request) }, request),
+    },
     receiptText: (text) => text.trim(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch(request) {
@@ -119,12 +123,13 @@ export function claudeCodeAgent(options: ClaudeCodeOptions): Agent {
       refuseRoot(options, request);
       return resume(request);
     },
-    hasConversation: async (id, { workspacePath }) =>
-      (await readLog(folder, id, workspacePath)) !== undefined,
+    home: claudeFolder,
+    hasConversation: async (id, place) =>
+      (await readLog(folderOf(place), id, place.workspacePath)) !== undefined,
     interpret: interpretClaude,
-    readEvents: (running) => readOwnEvents(folder, running),
-    async readConversation(id, { workspacePath }) {
-      const content = await readLog(folder, id, workspacePath).catch(() => undefined);
+    readEvents: (running) => readOwnEvents(folderOf(running), running),
+    async readConversation(id, place) {
+      const content = await readLog(folderOf(place), id, place.workspacePath).catch(() => undefined);
       return content === undefined ? null : entriesIn(content);
     },
   };

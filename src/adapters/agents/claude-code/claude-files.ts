@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { namesIn } from "../log-files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,8 +11,8 @@ export function isConversationId(text: string): boolean {
 }
 
 /** The folder of all that claude keeps of a user (2.1.197: `CLAUDE_CONFIG_DIR`, else `~/.claude`). */
-export function claudeFolder({ CLAUDE_CONFIG_DIR: own, HOME: home }: Environment): string {
-  return own === undefined || own === "" ? join(home ?? "/", ".claude") : own;
+export function claudeFolder({ CLAUDE_CONFIG_DIR: own, HOME: home }: Environment, cwd = "/"): string {
+  return resolve(cwd, own === undefined || own === "" ? join(home ?? "/", ".claude") : own);
 }
 
 /** A longer folder name is cut and gets a hash of its own (2.1.197). */

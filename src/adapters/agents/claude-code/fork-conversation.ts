@@ -24,21 +24,27 @@ function rewritten(line: string, own: { readonly sessionId: string | null; reado
   return JSON.stringify({ ...record, ...cwd, ...("sessionId" in record && { sessionId: own.sessionId }) });
 }
 
+/** What claude keeps of a user, for each of the two conversations. */
+interface Folders {
+  readonly from: string;
+  readonly to: string;
+}
+
 /**
  * Copies the log of a conversation up to a position into the folder of the new workspace, where claude takes it up
  * as if it had been held there (2.1.197). The first log is only read.
  */
-export async function copyConversation(folder: string, request: ForkRequest): Promise<ForkAnswer> {
+export async function copyConversation({ from, to }: Folders, request: ForkRequest): Promise<ForkAnswer> {
   const { source, throughPosition, launch } = request;
   const id = launch.agentSessionId;
   if (id === null || !isConversationId(id)) return { kind: "refused", why: "the new conversation has no id" };
-  const content = await readLog(folder, source.agentSessionId, source.workspacePath);
+  const content = await readLog(from, source.agentSessionId, source.workspacePath);
   if (content === undefined) {
     return { kind: "refused", why: `there is no conversation ${source.agentSessionId}` };
   }
   const copy = copyOf(content, request);
   if (copy === undefined) return { kind: "refused", why: `it does not reach position ${throughPosition}` };
-  const [path] = await transcriptPaths(folder, { id, workspacePath: launch.workspacePath });
+  const [path] = await transcriptPaths(to, { id, workspacePath: launch.workspacePath });
   if (path === undefined) return { kind: "refused", why: "the path of its worktree is too long for claude" };
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   if (!(await putNew(path, copy))) return { kind: "refused", why: `conversation ${id} is there already` };

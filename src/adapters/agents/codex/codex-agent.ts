@@ -3,6 +3,7 @@ import { AoError } from "../../../domain/errors.ts";
 import { HOOK_SCRIPT } from "../../../domain/hook-script.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
+import type { ConversationPlace } from "../../../ports/agent-target.ts";
 import { checkInstalled } from "../installed-program.ts";
 import { codexFolder } from "./codex-files.ts";
 import { CODEX_PROFILE } from "./codex-profile.ts";
@@ -57,7 +58,7 @@ function resume(request: LaunchRequest): LaunchPlan {
 
 /** OpenAI's Codex CLI, started with hooks of this launch alone. Its first prompt is sent once its screen is ready. */
 export function codexAgent({ env }: CodexOptions): Agent {
-  const folder = codexFolder(env);
+  const folderOf = ({ home }: Pick<ConversationPlace, "home">) => home ?? codexFolder(env);
   const program = { name: "codex", versionArgs: ["--version"], hint: "npm install -g @openai/codex", env };
   return {
     name: "codex",
@@ -78,18 +79,22 @@ export function codexAgent({ env }: CodexOptions): Agent {
       busy: [/esc to interrupt/],
       ready: [/\? for shortcuts/],
     },
-    cancel: { kind: "keys", keys: ["Escape"], toolMarks: (place) => toolMarks(folder, place) },
-    fork: { kind: "prefix", copy: (request) => copyConversation(folder, request) },
+    cancel: { kind: "keys", keys: ["Escape"], toolMarks: (place) => toolMarks(folderOf(place), place) },
+    fork: {
+      kind: "prefix",
+      copy: (request) => copyConversation({ from: folderOf(request.source), to: folderOf(request) }, request),
+    },
     receiptText: (text) => text.trim(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch: (request) => plan(request, []),
     resume,
-    hasConversation: async (id, { workspacePath }) =>
-      (await readRollout(folder, id, workspacePath)) !== undefined,
+    home: codexFolder,
+    hasConversation: async (id, place) =>
+      (await readRollout(folderOf(place), id, place.workspacePath)) !== undefined,
     interpret: interpretCodex,
-    readEvents: (running) => readOwnEvents(folder, running),
-    async readConversation(id, { workspacePath }) {
-      const content = await readRollout(folder, id, workspacePath).catch(() => undefined);
+    readEvents: (running) => readOwnEvents(folderOf(running), running),
+    async readConversation(id, place) {
+      const content = await readRollout(folderOf(place), id, place.workspacePath).catch(() => undefined);
       return content === undefined ? null : entriesIn(content);
     },
   };

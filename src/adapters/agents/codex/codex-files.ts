@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { namesIn } from "../log-files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,8 +11,8 @@ export function isConversationId(text: string): boolean {
 }
 
 /** The folder of all that codex keeps of a user (0.171.0: `CODEX_HOME`, else `~/.codex`). */
-export function codexFolder({ CODEX_HOME: own, HOME: home }: Environment): string {
-  return own === undefined || own === "" ? join(home ?? "/", ".codex") : own;
+export function codexFolder({ CODEX_HOME: own, HOME: home }: Environment, cwd = "/"): string {
+  return resolve(cwd, own === undefined || own === "" ? join(home ?? "/", ".codex") : own);
 }
 
 /** Below `sessions`: year, month, day. */

@@ -50,23 +50,29 @@ function copyOf(content: string, { source, throughPosition, launch }: ForkReques
   return lines.map((line) => `${copied(line, names)}\n`).join("");
 }
 
+/** What codex keeps of a user, for each of the two conversations. */
+interface Folders {
+  readonly from: string;
+  readonly to: string;
+}
+
 /**
  * Copies the log of a conversation up to the end of a turn under a new id, where codex takes it up as if it had been
  * held in the new workspace (0.171.0). The first log is only read.
  */
-export async function copyConversation(folder: string, request: ForkRequest): Promise<ForkAnswer> {
+export async function copyConversation({ from, to }: Folders, request: ForkRequest): Promise<ForkAnswer> {
   const { source, throughPosition, launch } = request;
   const id = launch.agentSessionId;
   if (id === null || !isConversationId(id)) return { kind: "refused", why: "the new conversation has no id" };
-  const content = await readRollout(folder, source.agentSessionId, source.workspacePath);
+  const content = await readRollout(from, source.agentSessionId, source.workspacePath);
   if (content === undefined) {
     return { kind: "refused", why: `there is no conversation ${source.agentSessionId}` };
   }
   const copy = copyOf(content, request);
   if (copy === undefined) return { kind: "refused", why: `it does not reach position ${throughPosition}` };
   const taken: ForkAnswer = { kind: "refused", why: `conversation ${id} is there already` };
-  if ((await findRollout(folder, id)) !== undefined) return taken;
-  const { dir, path } = newRollout(folder, id, new Date());
+  if ((await findRollout(to, id)) !== undefined) return taken;
+  const { dir, path } = newRollout(to, id, new Date());
   await mkdir(dir, { recursive: true, mode: 0o700 });
   if (!(await putNew(path, copy))) return taken;
   const inheritedThrough = entriesIn(copy).at(-1)?.position ?? throughPosition;

@@ -102,13 +102,12 @@ function profileOf({ hooks, screen, interrupt, conversationFile, tested }: Agent
   };
 }
 
-async function isThere(
-  { conversationFile }: AgentDeclaration,
-  id: string,
-  env: Environment,
-): Promise<boolean> {
+function homeOf({ HOME: home }: Environment): string {
+  return home ?? homedir();
+}
+
+async function isThere({ conversationFile }: AgentDeclaration, id: string, home: string): Promise<boolean> {
   if (conversationFile === null || !ID.test(id)) return false;
-  const home = env["HOME"] ?? homedir();
   const path = conversationFile.replace(/^~(?=\/)/, home).replaceAll("{sessionId}", id);
   return access(path.startsWith("/") ? path : join(home, path)).then(
     () => true,
@@ -136,7 +135,9 @@ export function declaredAgent(declaration: AgentDeclaration, env: Environment): 
     check: (path, asks) => checkInstalled(installed, path, asks),
     launch: (request) => launch(declaration, request),
     resume: (request) => resume(declaration, request),
-    hasConversation: async (id) => pins(declaration) && isThere(declaration, id, env),
+    home: homeOf,
+    hasConversation: async (id, { home }) =>
+      pins(declaration) && isThere(declaration, id, home ?? homeOf(env)),
     interpret: (event) => interpretDeclared(hooks, event),
   };
 }

@@ -1,6 +1,7 @@
 import { AoError } from "../../../domain/errors.ts";
 import { PERMISSION_MODES } from "../../../domain/session.ts";
 import type { Agent, LaunchPlan, LaunchRequest } from "../../../ports/agent.ts";
+import type { ConversationPlace } from "../../../ports/agent-target.ts";
 import { checkInstalled } from "../installed-program.ts";
 import { cancelTurn } from "./cancel-turn.ts";
 import { entriesIn } from "./conversation-entries.ts";
@@ -47,7 +48,7 @@ function resume(env: Environment, request: LaunchRequest): LaunchPlan {
 
 /** OpenCode, started with a plugin of this launch alone. `env` says where it keeps its files. */
 export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
-  const database = databasePath(env);
+  const databaseOf = ({ home }: Pick<ConversationPlace, "home">) => home ?? databasePath(env);
   const program = {
     name: "opencode",
     versionArgs: ["--version"],
@@ -71,18 +72,25 @@ export function opencodeAgent({ env }: { readonly env: Environment }): Agent {
       ready: [/ctrl\+p commands/],
     },
     cancel: { kind: "call", cancelTurn: (target) => cancelTurn(target) },
-    fork: { kind: "prefix", copy: (request) => copyConversation(env, request) },
+    fork: {
+      kind: "prefix",
+      copy: (request) =>
+        copyConversation({ env, from: databaseOf(request.source), to: databaseOf(request) }, request),
+    },
     receiptText: (text) => text.trim(),
     check: (path, asks) => checkInstalled(program, path, asks),
     launch: (request) => plan(env, request, []),
     resume: (request) => resume(env, request),
-    async hasConversation(id, { workspacePath }) {
-      const found = await readConversation(database, { id, workspacePath });
+    home: databasePath,
+    async hasConversation(id, place) {
+      const { workspacePath } = place;
+      const found = await readConversation(databaseOf(place), { id, workspacePath });
       return found !== undefined && found.messages.length > 0;
     },
     interpret: interpretOpencode,
-    async readConversation(id, { workspacePath }) {
-      const found = await readConversation(database, { id, workspacePath }).catch(() => undefined);
+    async readConversation(id, place) {
+      const { workspacePath } = place;
+      const found = await readConversation(databaseOf(place), { id, workspacePath }).catch(() => undefined);
       return found === undefined ? null : entriesIn(found.messages);
     },
   };

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,11 +23,12 @@ export function conversationIdAt(nowMs: number): string {
 }
 
 /** The database of all that opencode keeps of a user (1.18.33: `OPENCODE_DB`, else below `XDG_DATA_HOME`). */
-export function databasePath({ OPENCODE_DB: own, XDG_DATA_HOME: xdg, HOME: home }: Environment): string {
-  const folder = join(
-    xdg === undefined || xdg === "" ? join(home ?? "/", ".local", "share") : xdg,
-    "opencode",
-  );
+export function databasePath(
+  { OPENCODE_DB: own, XDG_DATA_HOME: xdg, HOME: home }: Environment,
+  cwd = "/",
+): string {
+  const data = xdg === undefined || xdg === "" ? join(home ?? "/", ".local", "share") : xdg;
+  const folder = resolve(cwd, data, "opencode");
   if (own === undefined || own === "") return join(folder, "opencode.db");
   return isAbsolute(own) ? own : join(folder, own);
 }

@@ -58,7 +58,7 @@ describe("a declared agent", () => {
   test("has a conversation exactly as long as its file is there", async () => {
     const home = tempDir();
     const agent = declaredAgent(FULL, { HOME: home });
-    const has = (id: string) => agent.hasConversation(id, { dataDir: "/", workspacePath: "/" });
+    const has = (id: string) => agent.hasConversation(id, { dataDir: "/", workspacePath: "/", home: null });
     expect(await has("c-1")).toBe(false);
     mkdirSync(join(home, ".mine"));
     writeFileSync(join(home, ".mine", "c-1.json"), "");

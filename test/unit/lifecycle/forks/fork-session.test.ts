@@ -32,7 +32,8 @@ describe("a fork", () => {
       edge: "start",
       detail: {},
     } as const;
-    const log = (await world.agent.readConversation?.(id, { dataDir: "/data", workspacePath: PATH })) ?? [];
+    const log =
+      (await world.agent.readConversation?.(id, { dataDir: "/data", workspacePath: PATH, home: null })) ?? [];
     expect(log).toEqual([]);
     world.agent.setLog(
       id,

@@ -301,7 +301,7 @@ describe("a spawn whose step fails", () => {
     };
     world.failNext("store.insert", boom);
     await expect(spawnSession({ ...world.deps, runtime }, aSpawnRequest(world.project))).rejects.toThrow();
-    const request = { dataDir: "/data", workspacePath: PATH };
+    const request = { dataDir: "/data", workspacePath: PATH, home: null };
     const known = await Promise.all(held.map((id) => world.agent.hasConversation(id, request)));
     expect(known).toEqual([works]);
   });

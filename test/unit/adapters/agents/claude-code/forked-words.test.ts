@@ -16,8 +16,8 @@ const FORK = sessionId("app-2");
 
 /** A session whose agent keeps its conversation where and as claude does. */
 async function aClaudeWorld() {
-  const plain = aWorld();
   const folder = tempDir();
+  const plain = aWorld({ callerEnv: { PATH: "/bin", AGENT_HOME: folder } });
   const { fork, readConversation } = claudeCodeAgent({ env: { CLAUDE_CONFIG_DIR: folder }, uid: 1000 });
   if (fork === undefined || readConversation === undefined) throw new Error("claude keeps no log");
   const agent = { ...plain.agent, fork, readConversation };

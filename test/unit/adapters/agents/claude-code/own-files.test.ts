@@ -38,7 +38,7 @@ async function told({ status = "status-interrupted.json", lines, isPrompted = fa
   if (sessionId === undefined || launchId === undefined) throw new Error("bad ids");
   const events = await readOwnEvents(folder, {
     ...{ sessionId, launchId, pid, launchDir, agentSessionId: CONVERSATION, workspacePath: WORKSPACE },
-    ...{ dataDir: folder, nowMs: nowMs ?? statusUpdatedAt },
+    ...{ dataDir: folder, home: null, nowMs: nowMs ?? statusUpdatedAt },
   });
   return events.map(({ event, atMs }) => ({ event, afterMs: atMs - statusUpdatedAt }));
 }

@@ -75,7 +75,8 @@ describe("a fork of codex", () => {
   const lines = recorded("rollout.jsonl").trimEnd().split("\n");
   const answered = lines.findIndex((line) => line.includes('"type":"AgentMessage"')) + 1;
   const request = (throughPosition: number) => ({
-    source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE },
+    source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE, home: null },
+    home: null,
     throughPosition,
     launch: aLaunchRequest({ agentSessionId: NEW, workspacePath: "/work/fork" }),
   });
@@ -83,7 +84,7 @@ describe("a fork of codex", () => {
   async function copyOf(throughPosition: number) {
     const folder = tempDir();
     layRollout(folder);
-    const answer = await copyConversation(folder, request(throughPosition));
+    const answer = await copyConversation({ from: folder, to: folder }, request(throughPosition));
     const path = (await findRollout(folder, NEW)) ?? expect.unreachable();
     return { answer, copy: readFileSync(path, "utf8").trimEnd().split("\n") };
   }
@@ -109,9 +110,16 @@ describe("a fork of codex", () => {
   test("is refused where nothing was said, and without a conversation of that workspace", async () => {
     const folder = tempDir();
     layRollout(folder);
-    expect(await copyConversation(folder, request(1))).toMatchObject({ kind: "refused" });
-    const elsewhere = { ...request(answered), source: { agentSessionId: CONVERSATION, workspacePath: "/x" } };
-    expect(await copyConversation(folder, elsewhere)).toMatchObject({ kind: "refused" });
+    expect(await copyConversation({ from: folder, to: folder }, request(1))).toMatchObject({
+      kind: "refused",
+    });
+    const elsewhere = {
+      ...request(answered),
+      source: { agentSessionId: CONVERSATION, workspacePath: "/x", home: null },
+    };
+    expect(await copyConversation({ from: folder, to: folder }, elsewhere)).toMatchObject({
+      kind: "refused",
+    });
     expect(await findRollout(folder, NEW)).toBeUndefined();
   });
 });

@@ -39,7 +39,7 @@ async function told({ through, afterMs = 0, launchedMs = 60_000, agentSessionId 
   utimesSync(join(launchDir, "hook.sh"), new Date(atMs - launchedMs), new Date(atMs - launchedMs));
   const events = await readOwnEvents(folder, {
     ...{ sessionId, launchId, pid: 1, launchDir, agentSessionId, workspacePath: WORKSPACE },
-    ...{ dataDir: folder, nowMs: atMs + afterMs },
+    ...{ dataDir: folder, home: null, nowMs: atMs + afterMs },
   });
   return events.map((event) => ({ event: event.event, isThen: event.atMs === atMs, body: event.body }));
 }

@@ -59,6 +59,6 @@ describe("the embedded agent", () => {
   test("does not take a conversation for kept that it could not read", async () => {
     const dataDir = tempDir();
     writeFileSync(join(dataDir, "embedded"), "a file where a folder should be");
-    expect(await agent.hasConversation(ID, { dataDir, workspacePath: "/" })).toBe(false);
+    expect(await agent.hasConversation(ID, { dataDir, workspacePath: "/", home: null })).toBe(false);
   });
 });

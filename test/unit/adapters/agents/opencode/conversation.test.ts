@@ -14,7 +14,7 @@ function anAgent(rows: RecordedRows = recordedRows(), program = importingProgram
   fillDatabase(home, rows);
   const agent = opencodeAgent({ env: { HOME: home, PATH: program(home) } });
   const read = (id = CONVERSATION, workspacePath = WORKSPACE) =>
-    agent.readConversation?.(id, { dataDir: home, workspacePath });
+    agent.readConversation?.(id, { dataDir: home, workspacePath, home: null });
   return { home, agent, read };
 }
 
@@ -49,7 +49,7 @@ describe("what opencode keeps of a conversation", () => {
   test("is a session's own only when it began in its workspace, and is no sub-agent's", async () => {
     const { agent, home } = anAgent();
     const has = (id: string, workspacePath: string) =>
-      agent.hasConversation(id, { dataDir: home, workspacePath });
+      agent.hasConversation(id, { dataDir: home, workspacePath, home: null });
     expect(await has(CONVERSATION, WORKSPACE)).toBe(true);
     expect(await has(CONVERSATION, "/home/dev/other")).toBe(false);
     expect(await has(CONVERSATION.replace("ses_d", "ses_e"), WORKSPACE)).toBe(false);
@@ -57,13 +57,17 @@ describe("what opencode keeps of a conversation", () => {
     const child = { ...rows, session: rows.session.map((row) => ({ ...row, parent_id: "ses_parent000" })) };
     const other = anAgent(child);
     expect(
-      await other.agent.hasConversation(CONVERSATION, { dataDir: other.home, workspacePath: WORKSPACE }),
+      await other.agent.hasConversation(CONVERSATION, {
+        dataDir: other.home,
+        workspacePath: WORKSPACE,
+        home: null,
+      }),
     ).toBe(false);
   });
 
   test("is none without a prompt, and cannot be read without a database", async () => {
     const { agent, home } = anAgent({ ...recordedRows(), message: [], part: [] });
-    const where = { dataDir: home, workspacePath: WORKSPACE };
+    const where = { dataDir: home, workspacePath: WORKSPACE, home: null };
     expect(await agent.hasConversation(CONVERSATION, where)).toBe(false);
     const without = opencodeAgent({ env: { HOME: tempDir() } });
     expect(await without.readConversation?.(CONVERSATION, where)).toBeNull();
@@ -91,7 +95,8 @@ describe("a copy of it", () => {
     const before = (await read()) ?? [];
     const workspacePath = tempDir();
     const request = {
-      source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE },
+      source: { agentSessionId: CONVERSATION, workspacePath: WORKSPACE, home: null },
+      home: null,
       throughPosition: before[index]?.position ?? 0,
       launch: aLaunchRequest({ workspacePath, launchDir: join(home, "launch") }),
     };

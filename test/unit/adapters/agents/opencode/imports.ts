@@ -19,7 +19,7 @@ const { readFileSync } = require("node:fs");
 const [command, file] = process.argv.slice(2);
 if (command !== "import") process.exit(1);
 const { info, messages } = JSON.parse(readFileSync(file, "utf8"));
-const db = new Database(process.env.HOME + "/.local/share/opencode/opencode.db");
+const db = new Database(process.env.OPENCODE_DB);
 db.pragma("foreign_keys = OFF");
 const { id, slug, title, version, projectID, time } = info;
 db.prepare("INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES (?,?,?,?,?,?,?,?)")
