@@ -52,14 +52,22 @@ export async function applyFiles(applying: Applying): Promise<number> {
     if (plan.put.size > 0) await putFiles(applying);
     await recheckHeld(applying);
   } catch (error) {
-    if (isAoError(error, "salvage_conflict")) {
-      const stays = await closeScratch(root, scratch);
-      if (stays.length > 0) throw leftAside(scratch, stays);
-    }
+    const stays = isStillOurs(applying) ? await closeScratch(root, scratch).catch(() => []) : [];
+    if (isAoError(error, "salvage_conflict") && stays.length > 0) throw leftAside(scratch, stays);
     throw error;
   }
   await clearScratch(root, scratch);
   return plan.removed.length + plan.put.size;
+}
+
+/** Whoever has taken it over since has a scratch folder of that name. */
+function isStillOurs({ fence }: Applying): boolean {
+  try {
+    fence();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function crossing(applying: Applying, work: () => Promise<void>): Promise<void> {

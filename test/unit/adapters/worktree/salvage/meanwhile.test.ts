@@ -122,6 +122,23 @@ async function scratchOf(world: Awaited<ReturnType<typeof laterWorld>>): Promise
   return names;
 }
 
+test.each(["rewind.file:before", "rewind.file:after"])(
+  "a rewind that fails at %s leaves nothing of its own, and the next one does the rest",
+  async (boundary) => {
+    for (const nth of [1, 2, 3]) {
+      const world = await laterWorld();
+      const full = () => {
+        throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+      };
+      await expect(world.rewind(at(boundary, full, nth))).rejects.toThrow("ENOSPC");
+      expect(world.leftovers()).toEqual([]);
+      await world.rewind(async () => undefined);
+      expect(world.read("notes.txt")).toBe("first\n");
+      expect([existsSync(join(world.path, "new.txt")), world.leftovers()]).toEqual([false, []]);
+    }
+  },
+);
+
 describe("after the work was taken over", () => {
   const lost = new AoError("operation_in_progress", "taken over");
 
