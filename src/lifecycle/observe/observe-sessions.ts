@@ -9,9 +9,9 @@ import { hasRow } from "../session-refs.ts";
 import { removeEndedLaunch } from "../teardown.ts";
 import { type FeedOptions, feedTranscripts, tells } from "../transcripts/feed-transcripts.ts";
 import type { Unsaved } from "../transcripts/unsaved.ts";
-import { keepCheckpoints } from "../turns/keep-checkpoints.ts";
+import { keepCheckpoints, retryCheckpoint } from "../turns/keep-checkpoints.ts";
 import { recordTurns } from "../turns/record-turns.ts";
-import { settleEnded } from "../turns/settle-ended.ts";
+import { type EndedTurns, settleEnded } from "../turns/settle-ended.ts";
 import { factsOf, foldFacts } from "./fold-facts.ts";
 import {
   eventsOf,
@@ -81,16 +81,26 @@ export async function saveFacts(
   const late = facts.records.flatMap((record) => lateEvents(facts, record)).filter(isOver);
   await deps.inbox.setAside([...late, ...strayEvents(deps, facts)]);
   const now = saved.map(({ record }) => record);
-  for (const { record, turns } of [...saved, ...settleEnded(deps, now)]) {
-    await keepCheckpoints(deps, record, turns);
-  }
-  const live = new Set(facts.records.filter(({ lifecycle }) => !isTerminal(lifecycle)).map(({ id }) => id));
-  for (const record of now) if (live.has(record.id)) await dropEndedLaunch(deps, record);
+  await keepFiles(deps, now, [...saved, ...settleEnded(deps, now)]);
+  const wasLive = new Set(facts.records.flatMap(({ id, lifecycle }) => (isTerminal(lifecycle) ? [] : [id])));
+  for (const record of now) if (wasLive.has(record.id)) await dropEndedLaunch(deps, record);
   return {
     sessions: now,
     changed: saved.filter(({ changed }) => changed).map(({ record }) => record.id),
     unsaved,
   };
+}
+
+/** At the ends of turns that were just recorded, and of those before where that failed. */
+async function keepFiles(
+  deps: SaveDeps,
+  now: readonly SessionRecord[],
+  changes: readonly EndedTurns[],
+): Promise<void> {
+  for (const { record, turns } of changes) await keepCheckpoints(deps, record, turns);
+  const changed = new Set(changes.flatMap(({ record, turns }) => (turns.length > 0 ? [record.id] : [])));
+  const resting = now.filter(({ id, lifecycle }) => !isTerminal(lifecycle) && !changed.has(id));
+  for (const record of resting) await retryCheckpoint(deps, record);
 }
 
 /** Once an agent is seen to have ended. What cannot be removed now is for `reconcile`, which tells why. */

@@ -22,6 +22,29 @@ export async function keepCheckpoints(
   }
 }
 
+/** A repository that cannot be read for longer is not asked at each look. */
+const RETRIED_MS = 10 * 60_000;
+
+/**
+ * Tries the files at the end of the newest turn again, while its agent rests and has had no other: they may be a
+ * person's by then, which the time that is kept with them says. Never rejects.
+ */
+export async function retryCheckpoint(deps: CheckpointDeps, record: SessionRecord): Promise<void> {
+  const turn = newestTurn(deps, record);
+  if (turn?.state.kind !== "settled" || turn.checkpoints.end !== null) return;
+  if (deps.clock.nowMs() - turn.state.atMs > RETRIED_MS) return;
+  await keepCheckpoint(deps, record, { turn, edge: "end" });
+}
+
+/** A row that cannot be read is told by whoever needs it. */
+function newestTurn({ turns }: CheckpointDeps, { id }: SessionRecord): Turn | undefined {
+  try {
+    return turns.newest(id);
+  } catch {
+    return undefined;
+  }
+}
+
 /** As `keepCheckpoints`, of one end of one turn. */
 export async function keepCheckpoint(
   { turns, checkpoints, clock }: CheckpointDeps,

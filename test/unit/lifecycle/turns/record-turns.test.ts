@@ -276,6 +276,38 @@ describe("the files at the ends of a turn", () => {
     await observeSessions({ ...world.deps, checkpoints });
     expect(turnsOf(world)).toMatchObject([{ checkpoints: { start: null, end: null } }]);
   });
+
+  /** A turn that ended while git could not be asked. */
+  async function unkept(): Promise<World> {
+    const world = await aRestingWorld();
+    const failing: Checkpoints = { ...noCheckpoints(), take: () => Promise.reject(new Error("no git")) };
+    for (const event of ["submit", "stop"]) await world.hear(ID, event, { body: "one" });
+    await observeSessions({ ...world.deps, checkpoints: failing });
+    expect(turnsOf(world)).toMatchObject([{ checkpoints: { end: null } }]);
+    return world;
+  }
+
+  test("that could not be kept are kept at a later look, with its time", async () => {
+    const world = await unkept();
+    world.clock.advance(5_000);
+    await observeSessions({ ...world.deps, checkpoints: keeper([]) });
+    const takenAtMs = world.clock.nowMs();
+    expect(turnsOf(world)).toMatchObject([{ checkpoints: { start: null, end: { takenAtMs } } }]);
+  });
+
+  test("are not tried again for ever, nor once another turn has begun", async () => {
+    const log: string[] = [];
+    const world = await unkept();
+    await world.hear(ID, "submit", { body: "two" });
+    await observeSessions({ ...world.deps, checkpoints: keeper(log) });
+    await observeSessions({ ...world.deps, checkpoints: keeper(log) });
+    expect(log).toEqual(["start app-1"]);
+
+    const later = await unkept();
+    later.clock.advance(11 * 60_000);
+    await observeSessions({ ...later.deps, checkpoints: keeper(log) });
+    expect(log).toEqual(["start app-1"]);
+  });
 });
 
 test("a turn that was settled before stays as it is", async () => {
