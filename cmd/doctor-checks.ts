@@ -89,7 +89,7 @@ function modesCheck(ao: Ao, fix: boolean): Check {
 
 async function storeCheck(invocation: Invocation): Promise<Check> {
   const name = "store";
-  const { store } = (await invocation.open("reading", { mayLackStore: true })).deps;
+  const { store } = (await invocation.open("reading")).deps;
   store.verify();
   const { sessions, unreadable } = store.rows();
   if (unreadable.length === 0) {
@@ -176,6 +176,7 @@ async function configCheck(ao: Ao): Promise<Check> {
 /** Looks at everything `ao` stands on. With `fix` it repairs the data directory first. */
 export async function runChecks(invocation: Invocation, fix: boolean): Promise<readonly Check[]> {
   const ao = await invocation.open("tools");
+  const reading = () => invocation.open("reading", { mayLackStore: true });
   const [git, tmux] = await Promise.all([ao.deps.workspace.check(), ao.deps.runtime.check()]);
   return [
     nodeCheck(),
@@ -184,18 +185,12 @@ export async function runChecks(invocation: Invocation, fix: boolean): Promise<r
     await attempt("data directory", () => directoryCheck(ao, fix)),
     await attempt("permissions", () => modesCheck(ao, fix)),
     await attempt("store", () => storeCheck(invocation)),
-    await attempt("projects", async () =>
-      projectsCheck(await invocation.open("reading", { mayLackStore: true })),
-    ),
-    await attempt("operations", async () =>
-      operationsCheck(await invocation.open("reading", { mayLackStore: true })),
-    ),
-    await attempt("inbox", async () => inboxCheck(await invocation.open("reading", { mayLackStore: true }))),
+    await attempt("projects", async () => projectsCheck(await reading())),
+    await attempt("operations", async () => operationsCheck(await reading())),
+    await attempt("inbox", async () => inboxCheck(await reading())),
     await attempt("tmux socket", () => socketCheck(invocation)),
-    await attempt("orphans", async () =>
-      orphansCheck(await invocation.open("reading", { mayLackStore: true })),
-    ),
-    await attempt("pools", async () => poolsCheck(await invocation.open("reading", { mayLackStore: true }))),
+    await attempt("orphans", async () => orphansCheck(await reading())),
+    await attempt("pools", async () => poolsCheck(await reading())),
     await attempt("configuration", () => configCheck(ao)),
     ...(await agentChecks(ao, invocation.io.env["PATH"] ?? "")),
   ];

@@ -1,12 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Ao } from "../../src/compose.ts";
+import { dataLayout } from "../../src/domain/data-layout.ts";
 import { AoError } from "../../src/domain/errors.ts";
 import { printable } from "../../src/domain/printable.ts";
 import { configuredEnv } from "../../src/lifecycle/configured-sessions.ts";
 import { keptWithoutStore } from "../../src/lifecycle/recovery/find-orphans.ts";
 import { reconcile } from "../../src/lifecycle/recovery/reconcile.ts";
 import type { Orphan, ReconcileResult } from "../../src/lifecycle/recovery/reconcile-result.ts";
+import type { RecoveryError } from "../../src/lifecycle/recovery/recovery.ts";
 import { counted } from "../counted.ts";
 import { durationFlag, jsonOption, switchOption } from "../flags.ts";
 import type { Host } from "../host.ts";
@@ -55,7 +57,14 @@ async function tick(ao: Ao, { salvage }: Pick<Flags, "salvage">): Promise<Reconc
   const { deps, dataDirectory, isNew } = ao;
   if (!isNew) return reconcile(deps, { salvage, envOf: (record) => configuredEnv(ao, record) });
   // Without a store nothing can be known to be nobody's: it is only named.
-  return dataDirectory.exists() ? { ...NOTHING, orphans: await keptWithoutStore(deps) } : NOTHING;
+  if (!dataDirectory.exists()) return NOTHING;
+  const orphans = await keptWithoutStore(deps);
+  return orphans.length === 0 ? NOTHING : { ...NOTHING, orphans, errors: [storeLost(deps)] };
+}
+
+function storeLost({ dataDir }: Ao["deps"]): RecoveryError {
+  const message = `the database ${dataLayout(dataDir).database} is gone, and what its sessions made is there`;
+  return { subject: "store", code: "store_corrupt", message };
 }
 
 async function once(invocation: Invocation, flags: Flags): Promise<number> {

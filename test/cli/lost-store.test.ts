@@ -23,13 +23,24 @@ async function twoWithoutStore(): Promise<{ readonly ao: Ao; readonly cwd: strin
   return { ao, cwd };
 }
 
+/** A tick that says that the store is lost, beside what it found. */
+async function reconciled(ao: Ao) {
+  const { exitCode, stdout } = await ao.run(["reconcile", "--json"]);
+  expect(exitCode).toBe(1);
+  const result = reconcileSchema.parse(JSON.parse(stdout));
+  expect(result.errors).toMatchObject([
+    { subject: "store", code: "store_corrupt", message: expect.stringContaining("ao.db is gone") },
+  ]);
+  return result;
+}
+
 const sessions = ({ tmux }: Ao) =>
   tmux("list-sessions", "-F", "#{@ao_session_id} #{pane_dead}").split("\n").sort();
 
 test("a spawn that is refused after the database was lost lets no reconcile end the agents that run", async () => {
   const { ao, cwd } = await twoWithoutStore();
   expect(await ao.error(["spawn", ...SLEEP], { cwd })).toMatchObject({ code: "store_corrupt" });
-  const { orphans } = await ao.json(reconcileSchema, ["reconcile"]);
+  const { orphans } = await reconciled(ao);
   expect(orphans).toHaveLength(BOTH.length);
   expect(orphans).toMatchObject(BOTH);
   expect(sessions(ao)).toEqual(["shop-1 0", "shop-2 0"]);
@@ -37,11 +48,15 @@ test("a spawn that is refused after the database was lost lets no reconcile end 
 
 test("without a database reconcile and doctor name what runs and stands, and touch nothing", async () => {
   const { ao } = await twoWithoutStore();
-  const { orphans, observed } = await ao.json(reconcileSchema, ["reconcile"]);
+  const { orphans, observed } = await reconciled(ao);
   expect(observed).toBe(0);
   expect(orphans).toMatchObject(BOTH);
   const { stdout } = await ao.run(["doctor", "--json"]);
   const { checks } = doctorSchema.parse(JSON.parse(stdout));
+  expect(checks.find(({ name }) => name === "store")).toMatchObject({
+    status: "fail",
+    detail: expect.stringContaining("ao.db is gone, and worktrees"),
+  });
   expect(checks.find(({ name }) => name === "orphans")).toMatchObject({
     status: "fail",
     detail: expect.stringMatching(/runtime of shop-1.*runtime of shop-2.*worktree of shop-1/),
