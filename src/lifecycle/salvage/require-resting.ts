@@ -5,18 +5,19 @@ import { isTerminal } from "../../domain/lifecycle.ts";
 import { isDelivering } from "../../domain/message.ts";
 import type { SessionRecord } from "../../domain/session.ts";
 import type { SessionDeps } from "../deps.ts";
-import { hearSession } from "../messages/observe-target.ts";
+import { seeSession } from "../messages/observe-target.ts";
 import { requireSession } from "../session-refs.ts";
 
 /**
  * A session whose files nobody is at work on, as far as its agent tells: one that is over, or rests between turns.
  *
  * @throws AoError session_not_found
+ * @throws AoError runtime_unavailable when it cannot be seen whether its agent runs.
  * @throws AoError workspace_freed when it has no worktree.
  * @throws AoError busy when its agent works, or waits for an answer in the middle of it.
  */
 export async function requireResting(deps: SessionDeps, id: SessionId): Promise<SessionRecord> {
-  await hearSession(deps, id);
+  await seeSession(deps, id);
   const record = requireSession(deps, id);
   if (record.metadata.workspaceFreedAtMs !== null || record.metadata.workspacePath === "") {
     throw new AoError("workspace_freed", `session ${id} has no worktree any more`, {

@@ -112,6 +112,17 @@ describe("a rewind", () => {
     expect(world.log.filter((call) => call.startsWith("snapshots."))).toEqual([]);
   });
 
+  test("leaves the files of a session of which it cannot be seen whether its agent runs", async () => {
+    const world = aWorld();
+    await world.spawn();
+    world.deps.turns.insert(END);
+    world.deps.turns.keepCheckpoint(END, "end", { ref: "refs/ao/checkpoints/app-1/turn-1", commit: "c" });
+    world.runtime.failNext("look", new AoError("runtime_unavailable", "tmux is gone"));
+    const error = await failure(rewindSession(world.deps, ID, { turnId: TURN }));
+    expect(error.code).toBe("runtime_unavailable");
+    expect(world.log.filter((call) => call.startsWith("snapshots."))).toEqual([]);
+  });
+
   test("needs a worktree", async () => {
     const world = await aWorkedWorld();
     for (const file of ["notes.txt", "later.txt"]) world.snapshots.work.write(PATH, file, null);
