@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cancelSchema, sendSchema } from "../support/json-schemas.ts";
+import { cancelSchema, reconcileSchema, sendSchema } from "../support/json-schemas.ts";
 import { type AgentSuite, type AgentWorld, agentWorld, watchProcesses } from "./agent-world.ts";
 import { run, slow, text } from "./model/steps.ts";
 
@@ -142,7 +142,17 @@ export function agentScenarios(suite: AgentSuite): void {
       const world = await startedBefore(suite);
       const { ao, model } = world;
       const asked = (words: string) => model.about(words).at(-1)?.prompts.join("\n") ?? "";
-      const say = (id: string, words: string) => ao.json(sendSchema, ["send", id, words, "--timeout", "60"]);
+      /** What a slow start makes wait is delivered by a tick. */
+      const say = async (id: string, words: string) => {
+        const sent = await ao.json(sendSchema, ["send", id, words, "--timeout", "60"]);
+        if (sent.state !== "queued") return sent;
+        return world.eventually(`${words} is delivered`, async () => {
+          const { messages } = await ao.json(reconcileSchema, ["reconcile"]);
+          return messages.find(
+            (message) => message.messageId === sent.messageId && message.state !== "queued",
+          );
+        });
+      };
       for (const side of ["left", "right"]) {
         model.script(`${side}-first`, run(`touch made-by-${side}`), text(`${side}-answer`));
       }
