@@ -297,6 +297,15 @@ export function runtimeContract(name: string, open: () => RuntimeWorld): void {
       expect(await world.runtime.screens([])).toEqual(new Map());
     });
 
+    test("the screens of more than a few are read as well", async () => {
+      const world = open();
+      const says = Array.from({ length: 12 }, (_, number) => `number ${number}`);
+      const targets: Awaited<ReturnType<typeof started>>[] = [];
+      for (const line of says) targets.push(await started(world, { says: [line] }));
+      const read = async () => [...(await world.runtime.screens(targets)).values()].flat();
+      await expect.poll(read).toEqual(says);
+    });
+
     test("no screen is read where nobody can look", async () => {
       const world = open();
       const target = await started(world, { says: ["one"] });

@@ -103,12 +103,15 @@ export function captureArgs(paneId: string, lines: number): string[] {
   return ["capture-pane", "-p", "-J", "-t", paneId, "-S", `-${lines}`];
 }
 
-/** What several panes show, each followed by a line with `mark` and its id; ends with the first that is gone. */
+/**
+ * What several panes show, each followed by a line with `mark` and its place among them, from 0; ends with the first
+ * that is gone. Not with its id: tmux has strftime expand what it prints, which makes `%3` a padded one (3.3a).
+ */
 export function screensArgs(paneIds: readonly string[], mark: string): string[] {
   return paneIds.flatMap((paneId, index) => [
     ...(index === 0 ? [] : [THEN]),
     ...["capture-pane", "-p", "-J", "-t", paneId, THEN],
-    ...["display-message", "-p", `${mark} ${paneId}`],
+    ...["display-message", "-p", `${mark} ${index}`],
   ]);
 }
 

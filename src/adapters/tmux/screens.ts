@@ -35,19 +35,19 @@ async function readServer(
   const answer = await run(socketPath, screensArgs(paneIds, mark));
   if (answer.kind !== "ok") return [];
   const screens = screensIn(answer.stdout, mark);
-  return targets.flatMap(({ sessionId, handle }) => {
-    const screen = screens.get(handle.paneId);
+  return targets.flatMap(({ sessionId }, index) => {
+    const screen = screens.get(index);
     return screen === undefined ? [] : [[sessionId, lastLines(screen, Number.POSITIVE_INFINITY)] as const];
   });
 }
 
-/** Screens by pane id. Pure. */
-function screensIn(stdout: string, mark: string): ReadonlyMap<string, string> {
-  const screens = new Map<string, string>();
+/** Screens by their place in the question. Pure. */
+function screensIn(stdout: string, mark: string): ReadonlyMap<number, string> {
+  const screens = new Map<number, string>();
   let lines: string[] = [];
   for (const line of stdout.split("\n")) {
     if (line.startsWith(`${mark} `)) {
-      screens.set(line.slice(mark.length + 1), lines.join("\n"));
+      screens.set(Number(line.slice(mark.length + 1)), lines.join("\n"));
       lines = [];
     } else lines.push(line);
   }
