@@ -1,19 +1,14 @@
 import type { AgentExit } from "../domain/agent-exit.ts";
 import { applyPullRequest } from "../domain/apply-pull-request.ts";
-import { completeSpawn, type KillReason, reopenForRestore, requestKill } from "../domain/apply-requests.ts";
+import { completeSpawn, type KillReason, requestKill } from "../domain/apply-requests.ts";
 import { AoError } from "../domain/errors.ts";
 import type { PullRequestFacts } from "../domain/facts.ts";
 import type { LaunchId, SessionId } from "../domain/ids.ts";
 import { isTerminal } from "../domain/lifecycle.ts";
-import type {
-  DeletedBranch,
-  ProcessIdentity,
-  RuntimeHandle,
-  SessionMetadata,
-  SessionRecord,
-} from "../domain/session.ts";
+import type { DeletedBranch, ProcessIdentity, RuntimeHandle, SessionRecord } from "../domain/session.ts";
 import type { SessionDeps } from "./deps.ts";
 import { afterFacts, type Fact, withExit, withLifecycle } from "./record-changes.ts";
+import { type RestorePatch, reopen } from "./reopen.ts";
 import { sessionChanged, sessionCreated } from "./session-change.ts";
 import { free, onBranch, unfree, withoutBranch, withWork } from "./workspace-changes.ts";
 
@@ -32,19 +27,6 @@ export interface StartedSession {
   readonly handle: RuntimeHandle;
   readonly process: ProcessIdentity;
 }
-
-/** What a restore starts anew; everything else of the session stays. */
-export type RestorePatch = Pick<
-  SessionMetadata,
-  | "launchId"
-  | "launchedAtMs"
-  | "agentSessionId"
-  | "agentHome"
-  | "workspacePath"
-  | "branch"
-  | "runtime"
-  | "process"
->;
 
 /**
  * The only writer of session rows. Every change loads, decides with a pure rule, compares, and saves
@@ -228,26 +210,6 @@ function kill(
   if (isTerminal(record.lifecycle)) return record;
   const ended = withLifecycle(record, requestKill(record.lifecycle, request.reason), request.nowMs);
   return { ...ended, metadata: { ...ended.metadata, killNote: request.note } };
-}
-
-function reopen(record: SessionRecord, patch: RestorePatch): SessionRecord {
-  if (!isTerminal(record.lifecycle)) {
-    throw new AoError("not_restorable", `session ${record.id} is not terminated`);
-  }
-  const previousAgentSessionIds = conversationsLeft(record, patch.agentSessionId);
-  const anew = {
-    ...{ workspaceFreedAtMs: null, salvageRef: null, deletedBranch: null, killNote: null, exit: null },
-    previousAgentSessionIds,
-  };
-  const metadata = { ...record.metadata, ...patch, ...anew };
-  return { ...record, metadata, terminatedAtMs: null, lifecycle: reopenForRestore(record.lifecycle) };
-}
-
-function conversationsLeft({ metadata }: SessionRecord, next: string | null): readonly string[] {
-  const { agentSessionId, previousAgentSessionIds } = metadata;
-  if (agentSessionId === null || agentSessionId === next) return previousAgentSessionIds;
-  const others = previousAgentSessionIds.filter((id) => id !== agentSessionId && id !== next);
-  return [...others, agentSessionId];
 }
 
 function withoutPast(record: SessionRecord): SessionRecord {
